@@ -1,0 +1,29 @@
+"""The project's own errors. Each message says where, what was found, what is accepted and what to do."""
+
+
+class RcwtError(Exception):
+    """Base of every error a user is meant to read; scripts print it without a traceback."""
+
+
+class ConfigError(RcwtError):
+    """A configuration key that is missing, unknown, doubled or of a wrong value."""
+
+
+class TaskError(RcwtError):
+    """A task folder whose templates or items cannot be used."""
+
+
+class DesignError(RcwtError):
+    """A condition that cannot be built, for instance an instruction longer than the window."""
+
+
+class PublishedDataError(RcwtError):
+    """A per-call CSV of the paper's artifact that contradicts its own kind."""
+
+
+class StaleResultError(RcwtError):
+    """A result file that was made from another prompt, response or trial count than the one planned."""
+
+
+class CallError(RcwtError):
+    """A model call that cannot succeed; retrying it would not help."""

@@ -1,0 +1,98 @@
+"""The two tables everything downstream reads: one row a trial, and one row an item and judge.
+
+A new run, the paper's own data and a simulation all end in these columns, so that the analysis after
+them is the same code. Missing values are nulls, never zeros. `q` and `p` are fractions.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+SOURCES = ("run", "published", "simulated")
+STATUSES = ("ok", "truncated", "empty", "refused", "filtered")
+#: Statuses that hold no answer to judge: their items are misses by rule, and counted apart.
+NON_ANSWERS = ("empty", "refused", "filtered")
+ORDERS = ("coord_first", "reason_first")
+#: `scored`: a judge gave 0 or 1; `non_answer`: 0 by rule; the rest have no score.
+SCORE_STATUSES = ("scored", "non_answer", "judge_unparsed", "judge_truncated", "not_scored")
+
+TRIAL_SCHEMA = pa.schema(
+    [
+        ("source", pa.string()),
+        ("experiment", pa.string()),
+        ("task", pa.string()),
+        ("kind", pa.string()),
+        ("window", pa.int64()),
+        ("model", pa.string()),
+        ("order", pa.string()),
+        ("pack", pa.string()),
+        ("q", pa.float64()),
+        ("c", pa.int64()),
+        ("u", pa.int64()),
+        ("r", pa.int64()),
+        ("p", pa.float64()),
+        ("trial", pa.int64()),
+        ("status", pa.string()),
+        ("hits", pa.int64()),
+        ("possible", pa.int64()),
+        ("raw_hits", pa.int64()),
+        ("raw_possible", pa.int64()),
+        ("headline_judge", pa.string()),
+        ("ceiling", pa.float64()),
+        ("text", pa.string()),
+        ("finish_reason", pa.string()),
+        ("returned_model", pa.string()),
+        ("response_id", pa.string()),
+        ("prompt_tokens", pa.int64()),
+        ("cached_tokens", pa.int64()),
+        ("completion_tokens", pa.int64()),
+        ("reasoning_tokens", pa.int64()),
+        ("cost_usd", pa.float64()),
+        ("price_as_of", pa.string()),
+        ("attempts", pa.int64()),
+        ("latency_s", pa.float64()),
+        ("time_utc", pa.string()),
+        ("prompt_sha256", pa.string()),
+        ("file", pa.string()),
+        ("line", pa.int64()),
+    ]
+)
+
+SCORE_SCHEMA = pa.schema(
+    [
+        ("source", pa.string()),
+        ("experiment", pa.string()),
+        ("window", pa.int64()),
+        ("model", pa.string()),
+        ("order", pa.string()),
+        ("pack", pa.string()),
+        ("q", pa.float64()),
+        ("trial", pa.int64()),
+        ("judge", pa.string()),
+        ("item", pa.string()),
+        ("effective", pa.bool_()),
+        ("score", pa.int64()),
+        ("score_status", pa.string()),
+    ]
+)
+
+#: What names one trial; scores join to trials on it.
+TRIAL_KEY = ["experiment", "window", "model", "order", "pack", "q", "trial"]
+
+
+def write_table(rows: pd.DataFrame, schema: pa.Schema, path: str | Path) -> None:
+    """Write `rows` as parquet with exactly the columns of `schema`, in a row order that never varies."""
+    keys = [name for name in ("source", *TRIAL_KEY, "judge", "item") if name in schema.names]
+    ordered = rows.reindex(columns=schema.names).sort_values(keys, kind="stable", na_position="first")
+    pq.write_table(pa.Table.from_pandas(ordered, schema=schema, preserve_index=False), str(path))
+
+
+def read_table(path: str | Path) -> pd.DataFrame:
+    """Read a table written by `write_table`; integer columns with missing values stay integers."""
+    return pq.read_table(str(path)).to_pandas(types_mapper=_nullable)
+
+
+def _nullable(kind: pa.DataType) -> object | None:
+    return {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}.get(kind)
