@@ -1,0 +1,22 @@
+"""Where shared data is, for the tests that read it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SHARED = Path(os.environ.get("RCWT_SHARED", ROOT.parent / "shared"))
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """Folder with the paper's artifact, reference values and datasets; not part of the repository."""
+    if not (SHARED / "artifact").is_dir():
+        pytest.skip(f"the paper's artifact is not at {SHARED} (set RCWT_SHARED to a folder that holds artifact/)")
+    return SHARED

@@ -1,0 +1,163 @@
+"""A wrong configuration is one message: file and line, key, what was found, what is accepted."""
+
+import copy
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rcwt.config import schema_text
+from rcwt.config_check import load
+from rcwt.config_files import ConfigFile, load_yaml
+from rcwt.errors import ConfigError
+
+FILES = ("models", "prices", "config")
+
+
+@pytest.fixture
+def paths(root: Path) -> list[Path]:
+    return [root / "config" / f"{name}.yaml" for name in FILES]
+
+
+@pytest.fixture
+def merged(paths: list[Path]) -> dict[str, Any]:
+    return {key: value for path in paths for key, value in yaml.safe_load(path.read_text()).items()}
+
+
+def refused(merged: dict[str, Any], paths: list[Path], command_line: dict[str, Any] | None = None) -> str:
+    with pytest.raises(ConfigError) as caught:
+        load(merged, paths, command_line)
+    return str(caught.value)
+
+
+def test_the_default_is_the_papers_main_experiment_without_a_key(merged: dict[str, Any], paths: list[Path]) -> None:
+    config = load(merged, paths)
+    assert (config.models, config.judges, config.experiments) == (["reader"], ["rules"], ["fixed_budget"])
+    (window,) = config.designs["fixed_budget"].windows
+    # Paper, Table A1: nine shares; 20 calls an order.
+    assert (window.window, window.trials) == (4096, 20)
+    assert [int(share) for share in window.shares] == [0, 25, 50, 75, 90, 92, 94, 96, 98]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "expected"),
+    [
+        (("designs", "fixed_budget", "windows", 0, "trials"), 0, "greater than or equal to 1"),
+        (("designs", "fixed_budget", "windows", 0, "trials"), True, "integer"),
+        (("designs", "fixed_budget", "windows", 0, "trials"), "many", "integer"),
+        (("designs", "fixed_budget", "windows", 0, "window"), -4, "greater than or equal to 1"),
+        (("designs", "fixed_budget", "windows", 0, "shares"), [0, 100], "less than 100"),
+        (("designs", "fixed_budget", "windows", 0, "shares"), [-1], "greater than or equal to 0"),
+        (("designs", "fixed_budget", "windows", 0, "shares"), [90, 90.0], "more than once"),
+        (("designs", "fixed_budget", "windows", 0, "shares"), [], "at least 1 item"),
+        (("designs", "fixed_budget", "orders"), ["coord_first", "coord_first"], "more than once"),
+        (("designs", "fixed_budget", "orders"), ["sideways"], "'coord_first' or 'reason_first'"),
+        (("designs", "fixed_budget", "params"), {"temperature": 0.3}, "max_tokens"),
+        (("designs", "fixed_budget", "params"), {"max_tokens": 9, "api_key": "x"}, "api_key"),
+        (("designs", "fixed_budget", "params"), {"max_tokens": 9, "temperature": 3}, "from 0 to 2"),
+        (("designs", "fixed_budget", "task"), "../x", "letters, digits"),
+        (("models",), ["reader", "reader"], "more than once"),
+        (("models",), ["gpt"], "a key of 'registry' (reader)"),
+        (("models",), [], "at least one name"),
+        (("judges",), [], "at least 1 item"),
+        (("judges",), ["somebody"], "a key of 'registry'"),
+        (("experiments",), ["other"], "a key of 'designs' (fixed_budget)"),
+        (("bootstrap", "B"), 3, "greater than or equal to 100"),
+        (("on_cap",), "go", "'refuse' or 'stop'"),
+        (("max_missing",), 2, "less than or equal to 1"),
+        (("prices", "reader", "input"), -1, "greater than or equal to 0"),
+        (("registry", "reader", "token_factor"), 0, "greater than or equal to 1"),
+    ],
+)
+def test_a_wrong_value_names_key_found_and_accepted(
+    merged: dict[str, Any], paths: list[Path], path: tuple[Any, ...], value: Any, expected: str
+) -> None:
+    changed = copy.deepcopy(merged)
+    target = changed
+    for part in path[:-1]:
+        target = target[part]
+    target[path[-1]] = value
+    message = refused(changed, paths)
+    assert expected in message
+    assert str(path[-1]) in message
+    assert "found" in message
+    assert "accepted" in message
+    assert ".yaml" in message
+
+
+def test_an_unknown_key_is_refused_with_the_nearest_known_one(merged: dict[str, Any], paths: list[Path]) -> None:
+    merged["designs"]["fixed_budget"]["tusk"] = "x"
+    message = refused(merged, paths)
+    assert "designs.fixed_budget.tusk" in message
+    assert "Did you mean 'task'?" in message
+
+
+def test_every_fault_is_told_at_once(merged: dict[str, Any], paths: list[Path]) -> None:
+    merged["bootstrap"] = {"B": 1, "seed": -1}
+    assert len(refused(merged, paths).splitlines()) == 2
+
+
+def test_the_file_that_set_the_value_is_named(tmp_path: Path, merged: dict[str, Any], paths: list[Path]) -> None:
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("offline: false\nbootstrap:\n  B: 10000\n  seed: -3\n")
+    merged["bootstrap"]["seed"] = -3
+    assert f"{mine}:4" in refused(merged, [*paths, mine])
+    assert "--config: key 'bootstrap.seed'" in refused(merged, [*paths, mine], {"bootstrap": {"seed": -3}})
+
+
+def test_a_model_without_a_price_names_the_key_to_add(merged: dict[str, Any], paths: list[Path]) -> None:
+    merged["registry"]["mine"] = {"litellm": "openai/mine"}
+    merged["models"] = ["reader", "mine"]
+    message = refused(merged, paths)
+    assert "the price of 'mine' is unknown" in message
+    assert "prices: {mine:" in message
+
+
+@pytest.mark.parametrize("text", ["a: 1\nb: 2\na: 3\n", "x:\n  a: 1\n  a: 2\n", "x: [{a: 1, a: 2}]\n"])
+def test_a_key_written_twice_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "twice.yaml"
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=r"twice\.yaml:\d+: key '.*a' is written twice \(first on line \d\)"):
+        load_yaml(file)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [(b"a: \xff\n", "not UTF-8 (byte 3)"), (b"a: [\n", "not valid YAML"), (b"- a\n", "found list at the top")],
+)
+def test_a_file_that_is_no_mapping_is_refused(tmp_path: Path, content: bytes, expected: str) -> None:
+    file = tmp_path / "bad.yaml"
+    file.write_bytes(content)
+    with pytest.raises(ConfigError) as caught:
+        load_yaml(file)
+    assert expected in str(caught.value)
+
+
+def test_lines_of_keys_are_known(tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text("# comment\na:\n  - {b: 1}\n  - b: 2\n")
+    read = ConfigFile.read(file)
+    assert read.content == {"a": [{"b": 1}, {"b": 2}]}
+    assert (read.line_of(("a",)), read.line_of(("a", 1, "b")), read.line_of(("z",))) == (2, 4, None)
+
+
+def test_shares_are_decimals(merged: dict[str, Any], paths: list[Path]) -> None:
+    merged["designs"]["fixed_budget"]["windows"][0]["shares"] = [97.5]
+    config = load(merged, paths)
+    assert config.designs["fixed_budget"].windows[0].shares == [Decimal("97.5")]
+
+
+def test_the_published_schema_is_the_records(root: Path) -> None:
+    assert (root / "workflow/schemas/config.schema.json").read_text() == schema_text(), (
+        "run: python -m rcwt.config > workflow/schemas/config.schema.json"
+    )
+
+
+def test_every_key_of_the_default_configuration_has_a_comment(root: Path) -> None:
+    lines = (root / "config/config.yaml").read_text().splitlines()
+    for number, line in enumerate(lines):
+        key = line.split(":")[0].strip()
+        if ":" in line and not line.lstrip().startswith(("#", "-")) and key not in {"designs", "on_cap"}:
+            assert lines[number - 1].lstrip().startswith("#"), f"line {number + 1}: '{key}' has no comment above it"

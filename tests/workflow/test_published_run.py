@@ -1,0 +1,86 @@
+"""The paper's own calls through the same pipeline: `--configfile config/published.yaml --config artifact=PATH`."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from conftest import Project, copy_project
+
+MODELS = ["gemini-2.0-flash", "claude-haiku-4-5-20251001", "gpt-4.1-mini"]
+
+
+@pytest.fixture(scope="module")
+def published(root: Path, shared: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    project = copy_project(root, tmp_path_factory.mktemp("published") / "project")
+    artifact = f"artifact={shared / 'artifact'}"
+    output = project.succeed(
+        "--cores", "8", "all", "--configfile", "config/published.yaml", "--config", artifact
+    )
+    return project.folder / "results/published", output
+
+
+def test_all_cells_of_table_a1(published: tuple[Path, str], shared: Path) -> None:
+    cells = pd.read_csv(published[0] / "tables/fixed_budget_cells.csv")
+    cells = cells[(cells["window"] == 4096) & (cells["order"] == "pooled") & (cells["judge"] == "original")]
+    expected = pd.read_csv(shared / "reference/fixed_budget_4096_cells.csv")
+    joined = expected.merge(cells, on=["model", "q"], suffixes=("_right", ""))
+    assert len(expected) == len(joined) == 27
+    assert (joined["hits"] == joined["hits_right"]).all()
+    assert (joined["possible"] == joined["possible_right"]).all()
+    assert (joined["ci_low"] - joined["ci_low_right"]).abs().max() <= 0.008
+    assert (joined["ci_high"] - joined["ci_high_right"]).abs().max() <= 0.008
+
+
+def test_the_printed_table_but_for_the_cell_the_paper_misprints(published: tuple[Path, str], root: Path) -> None:
+    ours = pd.read_csv(published[0] / "tables/table_a1.csv", dtype=str)
+    printed = pd.read_csv(root / "resources/published/table_a1.csv", dtype=str)
+    assert list(ours.columns) == list(printed.columns)
+    printed.loc[printed["target_q_percent"] == "25", "gemini-2.0-flash"] = "0.959"  # 307/320 = 0.959375
+    pd.testing.assert_frame_equal(ours, printed)
+
+
+def test_theta_and_its_interval(published: tuple[Path, str], shared: Path) -> None:
+    fits = pd.read_csv(published[0] / "tables/curve_fits.csv")
+    fits = fits[(fits["window"] == 4096) & (fits["judge"] == "original") & (fits["fitted_to"] == "accuracy")]
+    logistic = fits[(fits["family"] == "logistic") & (fits["experiment"] == "fixed_budget")].set_index("model")
+    assert [round(logistic.loc[model, "theta"], 1) for model in MODELS] == pytest.approx([665.3, 650.2, 568.3], abs=0.1)
+    right = pd.read_csv(shared / "reference/logistic_4096.csv").set_index("model")
+    for model in MODELS:
+        assert logistic.loc[model, "theta_ci_low"] == pytest.approx(right.loc[model, "theta_ci_low"], abs=1)
+        assert logistic.loc[model, "theta_ci_high"] == pytest.approx(right.loc[model, "theta_ci_high"], abs=1)
+    truncation = fits[fits["family"] == "truncation"].set_index("model")["aic"]
+    assert [truncation[model] for model in MODELS] == pytest.approx([-31.7, -29.0, -25.8], abs=0.05)
+
+
+def test_what_was_read_and_skipped_is_listed(published: tuple[Path, str]) -> None:
+    files = pd.read_csv(published[0] / "published_files.csv")
+    assert files.loc[files["file"].str.contains("cliff_n20/rcwt_controlled"), "reason"].str.contains("gpt-4.1-mini").all()
+    assert not (published[0] / "calls").exists()
+
+
+def test_the_source_is_named(published: tuple[Path, str]) -> None:
+    assert "published" in published[1]
+    for path in ("tables/table_a1.md", "figures/figure_1.svg", "summary.txt"):
+        assert "published" in (published[0] / path).read_text()
+
+
+def test_a_contradicting_file_is_refused_and_nothing_written(root: Path, tmp_path: Path) -> None:
+    project = copy_project(root, tmp_path / "project")
+    folder = tmp_path / "artifact"
+    folder.mkdir()
+    items = (
+        "crdt_throughput,mls_rfc,three_encryption_options,recommends_option_b,pg_limit,redis_pubsub_rate,"
+        "redis_streams_latency,prosemirror_richtext,backend_rampup,infra_migration_weeks"
+    )
+    header = (
+        "model,provider,proportion,order,trial_index,coordination_tokens,reasoning_tokens,total_context_tokens,"
+        f"mean_score_raw,mean_score_effective,input_tokens_used,output_tokens_used,cost_usd,elapsed_ms,{items}\n"
+    )
+    row = "m,p,0.5,coord_first,0,1879,1880,4096,1,1,10,10,0.1,5,1,1,1,1,1,1,1,1,1,{last}\n"
+    (folder / "calls.csv").write_text(header + row.format(last=2))
+    output = project.refuse(
+        "--cores", "2", "all", "--configfile", "config/published.yaml", "--config", f"artifact={folder}"
+    )
+    assert "calls.csv" in output
+    assert "infra_migration_weeks" in output
+    assert not (project.folder / "results/published/trials.parquet").exists()

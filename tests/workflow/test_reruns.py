@@ -1,0 +1,144 @@
+"""What an edit reruns, seen in the plan of the real `snakemake`.
+
+Right counts: the issue of the main experiment (reader, rules, 9 shares x 2 orders = 18 conditions).
+"""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from conftest import Project
+
+CELL_RULES = ("prompt", "calls", "scores")
+TASK = "resources/templates/spec_recall"
+
+
+def cells(plan: dict[str, int]) -> tuple[int, ...]:
+    return tuple(plan.get(rule, 0) for rule in CELL_RULES)
+
+
+def test_a_second_run_has_nothing_to_do(finished: Project) -> None:
+    assert "Nothing to be done" in finished.succeed("--cores", "8", "all")
+
+
+def test_touching_every_template_reruns_nothing(finished: Project) -> None:
+    for path in (finished.folder / TASK).iterdir():
+        os.utime(path)
+    assert finished.plan() == {}
+
+
+def test_the_last_sentence_of_the_reference_is_in_eight_prompts(finished: Project) -> None:
+    # r >= 940 > 609 tokens at 0, 25, 50 and 75 %: the whole reference is in 4 shares x 2 orders.
+    finished.edit(f"{TASK}/reference.md", lambda text: text.rstrip()[:-1] + " today.\n")
+    assert cells(finished.plan()) == (8, 8, 8)
+
+
+def test_the_coordination_text_is_in_every_prompt_but_those_without_any(finished: Project) -> None:
+    finished.edit(f"{TASK}/coordination.md", lambda text: "Roundtable. " + text)
+    assert cells(finished.plan()) == (16, 16, 16)
+
+
+def test_more_trials_make_only_the_new_calls(finished: Project) -> None:
+    finished.edit("config/config.yaml", lambda text: text.replace("trials: 20", "trials: 25"))
+    assert cells(finished.plan()) == (0, 18, 18)
+    responses = finished.folder / ".cache/responses"
+    before = {path: path.stat().st_mtime_ns for path in responses.rglob("*.json")}
+    assert len(before) == 18 * 20
+    finished.succeed("--cores", "8", "all")
+    after = {path: path.stat().st_mtime_ns for path in responses.rglob("*.json")}
+    assert len(after) == 18 * 20 + 90
+    assert {path: after[path] for path in before} == before
+
+
+def test_a_second_model_runs_its_own_cells_only(finished: Project) -> None:
+    second = finished.folder / "second.yaml"
+    second.write_text(
+        "models: [reader, reader-2]\n"
+        "registry: {reader-2: {litellm: embedded/reader, params: {max_tokens: 2000}}}\n"
+        "prices: {reader-2: {input: 0, output: 0, as_of: 2026-11-29}}\n"
+    )
+    assert cells(finished.plan("--configfile", str(second))) == (0, 18, 18)
+
+
+def test_judge_patterns_rerun_scores_only(finished: Project) -> None:
+    finished.edit(f"{TASK}/task.yaml", _with_another_pattern)
+    assert cells(finished.plan()) == (0, 0, 18)
+
+
+def _with_another_pattern(text: str) -> str:
+    """The first `accept:` list with one more pattern in front, at the indentation of its entries."""
+    found = re.search(r"accept:\n(\s*)- ", text)
+    assert found, "task.yaml has no accept list in block form"
+    return text[: found.end(0) - 2] + f'- "added pattern"\n{found.group(1)}' + text[found.end(0) - 2 :]
+
+
+def test_scoring_code_reruns_scores_only(finished: Project) -> None:
+    finished.edit("workflow/rcwt/scoring/rules.py", lambda text: text + "\n# another line\n")
+    assert cells(finished.plan()) == (0, 0, 18)
+
+
+def test_the_readers_code_reruns_its_calls(finished: Project) -> None:
+    finished.edit("workflow/rcwt/reader.py", lambda text: text + "\n# another line\n")
+    assert cells(finished.plan()) == (0, 18, 18)
+
+
+def test_the_seed_reruns_intervals_and_what_is_below(finished: Project) -> None:
+    finished.edit("config/config.yaml", lambda text: text.replace("seed: 0", "seed: 1"))
+    plan = finished.plan()
+    assert cells(plan) == (0, 0, 0)
+    assert not {"trials", "condition_manifest", "tokenize_templates"} & set(plan)
+    assert {"intervals", "curves", "table_a1", "figure_1"} <= set(plan)
+
+
+def test_a_colour_reruns_its_figure_only(finished: Project) -> None:
+    finished.edit("workflow/scripts/figure_1.py", _another_colour)
+    plan = finished.plan()
+    plan.pop("all", None)
+    plan.pop("summary", None)  # it names the figure it stands beside
+    assert plan == {"figure_1": 1}
+
+
+def _another_colour(text: str) -> str:
+    found = re.search(r"#[0-9A-Fa-f]{6}", text)
+    assert found, "the figure's script names no colour"
+    return text[: found.start()] + "#123456" + text[found.end() :]
+
+
+@pytest.mark.parametrize("name", ["config", "models", "prices"])
+def test_a_comment_in_a_config_reruns_nothing(finished: Project, name: str) -> None:
+    finished.edit(f"config/{name}.yaml", lambda text: text + "# a comment\n")
+    assert finished.plan() == {}
+
+
+@pytest.mark.parametrize(
+    "overlay",
+    [
+        "offline: true\n",
+        "max_usd: 5\non_cap: stop\n",
+        "registry: {reader: {max_concurrency: 3, rpm: 5, tpm: 9, token_factor: 2.0}}\n",
+        "prices: {reader: {input: 1}}\n",
+    ],
+)
+def test_limits_caps_and_prices_rerun_nothing(finished: Project, overlay: str) -> None:
+    file = finished.folder / "overlay.yaml"
+    file.write_text(overlay)
+    assert finished.plan("--configfile", str(file)) == {}
+
+
+def test_results_copied_without_their_history_are_refused_when_stale(finished: Project) -> None:
+    import shutil
+
+    shutil.rmtree(finished.folder / ".snakemake")
+    finished.edit("config/config.yaml", lambda text: text.replace("trials: 20", "trials: 25"))
+    # Without Snakemake's memory nothing above the manifest is rerun; the aggregation notices by itself.
+    output = finished.refuse("--cores", "2", "all", "--forcerun", "condition_manifest")
+    assert "holds 20 trials, the manifest plans 25" in output
+    assert "--forcerun calls" in output
+
+
+def test_a_table_alone_can_be_asked_for(project: Project) -> None:
+    output = project.succeed("results/tables/table_a1.csv", "-n")
+    assert "figure_1" not in output
+    assert not (project.folder / "results").exists()
+    assert Path(project.folder / "Snakefile").exists()

@@ -1,0 +1,158 @@
+"""From the files of all cells to the two tables of a run: `trials.parquet` and `scores.parquet`.
+
+A cell whose files were made from another prompt, another number of trials or another reply than the manifest and
+its own calls say is refused: results copied from elsewhere do not slip into a table unseen.
+"""
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rcwt.digests import file_digest
+from rcwt.errors import StaleResultError
+from rcwt.records import TrialRecord, read_records
+from rcwt.scoring.cells import CellScores, read_scores
+from rcwt.trials import SCORE_SCHEMA, TRIAL_SCHEMA
+
+_TEXT = {"condition", "experiment", "task", "kind", "order", "pack", "prompt_sha256"}
+
+
+@dataclass(frozen=True)
+class CellFiles:
+    """Where the files of a run are: `calls(model, condition)` and `scores(judge, model, condition)`."""
+
+    results: Path
+
+    def calls(self, model: str, condition: str) -> Path:
+        """Calls of a cell."""
+        return self.results / "calls" / model / f"{condition}.jsonl"
+
+    def scores(self, judge: str, model: str, condition: str) -> Path:
+        """Scores of a cell under a judge."""
+        return self.results / "scores" / judge / model / f"{condition}.json"
+
+
+def read_manifest(path: Path) -> list[dict[str, Any]]:
+    """Rows of the manifest with numbers as numbers and empty fields as None."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return [{name: _value(name, text) for name, text in row.items()} for row in csv.DictReader(file)]
+
+
+def _value(name: str, text: str) -> Any:
+    if text == "":
+        return None
+    if name in _TEXT or name.startswith("facts_"):
+        return text
+    return float(text) if name in {"q", "p", "ceiling_strict", "ceiling_lenient"} else int(text)
+
+
+def gather(
+    manifest: Sequence[Mapping[str, Any]],
+    files: CellFiles,
+    models: Sequence[str],
+    judges: Sequence[str],
+    effective: Mapping[str, Mapping[str, bool]],
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Trials and scores of all cells of `manifest` × `models`, judged by `judges`; the first judge is the headline.
+
+    `effective` says for each task which items count. Raises StaleResultError for a cell that is not the planned one.
+    """
+    trials: list[dict[str, Any]] = []
+    scores: list[dict[str, Any]] = []
+    for condition in manifest:
+        for model in models:
+            records = _checked_records(condition, files.calls(model, condition["condition"]))
+            judged = {
+                judge: _checked_scores(
+                    files.scores(judge, model, condition["condition"]), files.calls(model, condition["condition"])
+                )
+                for judge in judges
+            }
+            counts = effective[condition["task"]]
+            trials += _trial_rows(condition, records, judged[judges[0]], counts)
+            for cell in judged.values():
+                scores += _score_rows(condition, cell, counts)
+    return pd.DataFrame(trials, columns=TRIAL_SCHEMA.names), pd.DataFrame(scores, columns=SCORE_SCHEMA.names)
+
+
+def _checked_records(condition: Mapping[str, Any], path: Path) -> list[TrialRecord]:
+    records = read_records(path)
+    remedy = f"Run: snakemake --cores 8 --forcerun calls -- {path}; cached responses are not paid for again"
+    other = next((record for record in records if record.prompt_sha256 != condition["prompt_sha256"]), None)
+    if other is not None:
+        raise StaleResultError(
+            f"{path}: made from prompt {other.prompt_sha256[:12]}, the manifest plans "
+            f"{condition['prompt_sha256'][:12]}. {remedy}"
+        )
+    if [record.trial for record in records] != list(range(condition["trials"])):
+        raise StaleResultError(f"{path}: holds {len(records)} trials, the manifest plans {condition['trials']}. {remedy}")
+    return records
+
+
+def _checked_scores(path: Path, calls: Path) -> CellScores:
+    scores = read_scores(path)
+    if scores.calls_sha256 != file_digest(calls):
+        raise StaleResultError(
+            f"{path}: made from other replies than {calls} holds. Run: snakemake --cores 8 --forcerun scores -- {path}"
+        )
+    return scores
+
+
+def _trial_rows(
+    condition: Mapping[str, Any], records: Sequence[TrialRecord], headline: CellScores, effective: Mapping[str, bool]
+) -> Iterator[dict[str, Any]]:
+    shared = {name: condition[name] for name in TRIAL_SCHEMA.names if name in condition and name != "prompt_tokens"}
+    by_trial = {score.trial: score.items for score in headline.scores}
+    for record in records:
+        response, usage, items = record.response, record.response.usage, by_trial[record.trial]
+        raw = [score for score in items.values() if score is not None]
+        counted = [score for item, score in items.items() if score is not None and effective[item]]
+        yield {
+            **shared,
+            "source": "run",
+            "model": record.model,
+            "trial": record.trial,
+            "status": response.status,
+            "hits": sum(counted) if counted else None,
+            "possible": len(counted) if counted else None,
+            "raw_hits": sum(raw) if raw else None,
+            "raw_possible": len(raw) if raw else None,
+            "headline_judge": headline.judge,
+            "ceiling": condition["ceiling_lenient"],
+            "text": response.text,
+            "finish_reason": response.finish_reason,
+            "returned_model": response.returned_model,
+            "response_id": response.response_id,
+            "prompt_tokens": usage.prompt,
+            "cached_tokens": usage.cached,
+            "completion_tokens": usage.completion,
+            "reasoning_tokens": usage.reasoning,
+            "cost_usd": response.cost_usd,
+            "price_as_of": response.price_as_of,
+            "attempts": response.attempts,
+            "latency_s": response.latency_s,
+            "time_utc": response.time_utc,
+        }
+
+
+def _score_rows(
+    condition: Mapping[str, Any], cell: CellScores, effective: Mapping[str, bool]
+) -> Iterator[dict[str, Any]]:
+    shared = {name: condition[name] for name in ("experiment", "window", "order", "pack", "q")}
+    for trial in cell.scores:
+        for item, score in trial.items.items():
+            yield {
+                **shared,
+                "source": "run",
+                "model": cell.model,
+                "trial": trial.trial,
+                "judge": cell.judge,
+                "item": item,
+                "effective": effective[item],
+                "score": score,
+                "score_status": trial.status,
+            }

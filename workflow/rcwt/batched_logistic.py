@@ -1,0 +1,107 @@
+"""The logistic fitted to thousands of resamples at once.
+
+An interval of theta takes ten thousand fits of the same nine points. This is the bounded least squares of
+`rcwt.curves`, with every array one axis longer: all rows walk together, and each leaves as it arrives.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from rcwt.curves import fit, logistic, logistic_bounds, midpoint_grid, steepness_grid
+from rcwt.intervals import Floats
+
+_MAX_STEPS = 300
+_STILL = 1e-9  # a step this short, in parts of the bounds, ends a walk: under 1e-5 tokens of theta
+_DAMPING = (1e-12, 1e12)
+_CHUNK = 4096  # rows of one block of the start grid, to bound memory
+_BANDS = 3  # starts from shallow, middling and steep curves
+
+
+def fit_logistic_rows(p: Floats, means: Floats, window: int) -> Floats:
+    """Fit the logistic to each row of `means` (rows, n) at shares `p` (n,): (R0, k, p0), shape (rows, 3).
+
+    Same bounds and same minimum as `rcwt.curves.fit`; rows whose walk does not end are given to it. W is
+    `window` tokens.
+    """
+    low, high = logistic_bounds(means, window)
+    best = np.empty_like(low)
+    best_sse = np.full(len(means), np.inf)
+    ended = np.zeros(len(means), dtype=bool)
+    for start in _starts(p, means, window, low, high):
+        params, sse, arrived = _descend(p, means, start, low, high)
+        better = sse < best_sse
+        best[better], best_sse[better], ended[better] = params[better], sse[better], arrived[better]
+    for row in np.flatnonzero(~ended):
+        best[row] = list(fit("logistic", p, means[row], window).params.values())
+    return best
+
+
+def _starts(p: Floats, means: Floats, window: int, low: Floats, high: Floats) -> Floats:
+    """The best point of a grid over k and p0 in each band of k, R0 being the best there: (3, rows, 3)."""
+    steepness, midpoint = (
+        axis.ravel() for axis in np.meshgrid(steepness_grid(window), midpoint_grid(p), indexing="ij")
+    )
+    shapes = expit(steepness[:, None] * (midpoint[:, None] - p))
+    lengths = (shapes**2).sum(axis=1)
+    bands = np.array_split(np.arange(steepness.size), _BANDS)
+    starts = np.empty((_BANDS, len(means), 3))
+    for first in range(0, len(means), _CHUNK):
+        rows = slice(first, first + _CHUNK)
+        along = means[rows] @ shapes.T
+        scale = np.clip(along / np.maximum(lengths, 1e-300), low[rows, :1], high[rows, :1])
+        sse = scale * (scale * lengths - 2 * along)  # up to the row's own constant
+        for band, columns in enumerate(bands):
+            chosen = columns[sse[:, columns].argmin(axis=1)]
+            R0 = np.take_along_axis(scale, chosen[:, None], axis=1)[:, 0]
+            starts[band, rows] = np.stack([R0, steepness[chosen], midpoint[chosen]], axis=1)
+    return starts
+
+
+def _descend(
+    p: Floats, means: Floats, start: Floats, low: Floats, high: Floats
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Levenberg-Marquardt with steps cut at the bounds: parameters, SSE and whether each row arrived."""
+    span = high - low
+    x = np.clip((start - low) / np.where(span > 0, span, 1), 0, 1)
+    sse = _sse(p, means, low + span * x)
+    damping = np.full(len(means), 1e-3)
+    arrived = np.zeros(len(means), dtype=bool)
+    rows = np.arange(len(means))
+    for _ in range(_MAX_STEPS):
+        step = _step(p, means[rows], x[rows], damping[rows], low[rows], span[rows])
+        trial = np.clip(x[rows] + step, 0, 1)
+        trial_sse = _sse(p, means[rows], low[rows] + span[rows] * trial)
+        moved = np.abs(trial - x[rows]).max(axis=1)
+        gain = sse[rows] - trial_sse
+        lower = gain >= 0
+        x[rows[lower]], sse[rows[lower]] = trial[lower], trial_sse[lower]
+        damping[rows] = np.clip(np.where(lower, damping[rows] / 5, damping[rows] * 4), *_DAMPING)
+        still = moved < _STILL
+        arrived[rows[still]] = True
+        rows = rows[~still]
+        if rows.size == 0:
+            break
+    return low + span * x, sse, arrived
+
+
+def _sse(p: Floats, means: Floats, params: Floats) -> Floats:
+    R0, k, p0 = (params[:, i, None] for i in range(3))
+    residual = R0 * expit(k * (p0 - p)) - means
+    return np.einsum("ij,ij->i", residual, residual)
+
+
+def _step(p: Floats, means: Floats, x: Floats, damping: Floats, low: Floats, span: Floats) -> Floats:
+    """One damped step, in units of the bounds; a parameter pressed against its bound stays there."""
+    values, derivatives = logistic(p, low + span * x)
+    jacobian = derivatives * span[:, None, :]
+    down = np.einsum("ijk,ij->ik", jacobian, means - values)
+    held = ((x <= 0) & (down < 0)) | ((x >= 1) & (down > 0))
+    down[held] = 0.0
+    normal = np.einsum("ijk,ijl->ikl", jacobian, jacobian)
+    normal[held] = 0.0
+    normal.transpose(0, 2, 1)[held] = 0.0
+    diagonal = np.einsum("ijj->ij", normal)
+    diagonal += damping[:, None] * (diagonal + 1e-9) + 1e-15
+    diagonal[held] = 1.0
+    return np.linalg.solve(normal, down[..., None])[..., 0]

@@ -1,0 +1,166 @@
+"""From the mapping that Snakemake merged to a checked `Config`, or one message that says what to change."""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from rcwt.config import Config, Design
+from rcwt.config_files import ConfigFile, KeyPath, find_key
+from rcwt.errors import ConfigError
+
+#: Where a key that nobody set is expected.
+HOME = {"registry": "config/models.yaml", "prices": "config/prices.yaml"}
+
+
+def load(
+    merged: Mapping[str, Any], paths: Sequence[Path], command_line: Mapping[str, Any] | None = None
+) -> Config:
+    """Check the merged configuration.
+
+    `paths` are the files it was merged from, the last one winning; `command_line` is what `--config` gave.
+    Raises ConfigError with one line for each fault: file and key, what was found, what is accepted.
+    """
+    files = [ConfigFile.read(path) for path in paths]
+    where = _Locator(files, command_line or {})
+    try:
+        config = Config.model_validate(dict(merged))
+    except ValidationError as error:
+        faults = [_describe(fault, merged, where) for fault in error.errors()]
+        raise ConfigError("\n".join(dict.fromkeys(faults))) from None
+    faults = list(_cross_faults(config, where))
+    if faults:
+        raise ConfigError("\n".join(faults))
+    return config
+
+
+class _Locator:
+    """Says which file, and which line of it, set a key."""
+
+    def __init__(self, files: Sequence[ConfigFile], command_line: Mapping[str, Any]) -> None:
+        self.files, self.command_line = files, command_line
+
+    def __call__(self, key: KeyPath) -> str:
+        if key and key[0] in self.command_line:
+            return "--config"
+        for length in range(len(key), 0, -1):
+            place = find_key(self.files, key[:length])
+            if place:
+                return place
+        home = HOME.get(str(key[0]), "config/config.yaml") if key else "config/config.yaml"
+        return str(home)
+
+
+def spell(key: KeyPath) -> str:
+    """`designs.fixed_budget.windows[0].trials` for a key path."""
+    text = ""
+    for part in key:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text
+
+
+def _describe(fault: Any, merged: Mapping[str, Any], where: _Locator) -> str:
+    key: KeyPath = tuple(part for part in fault["loc"] if part != "[key]")
+    place, name = where(key), spell(key)
+    if fault["type"] == "missing":
+        return f"{place}: key '{name}' is missing; accepted: {_accepted(key, fault)}. Add it."
+    if fault["type"] == "extra_forbidden":
+        known = _known_keys(key[:-1])
+        close = difflib.get_close_matches(str(key[-1]), known, n=1)
+        hint = f" Did you mean '{close[0]}'?" if close else " Remove it or correct its name."
+        return f"{place}: key '{name}' is unknown; accepted here: {', '.join(known)}.{hint}"
+    return f"{place}: key '{name}': found {_shown(fault['input'])}; accepted: {_accepted(key, fault)}."
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "…"
+
+
+def _accepted(key: KeyPath, fault: Any) -> str:
+    message = str(fault["msg"]).removeprefix("Value error, ").removeprefix("Input should be ").rstrip(".")
+    message = message.removeprefix("a valid ").removeprefix("String should ")
+    if fault["type"] == "string_pattern_mismatch":
+        message = "a name of letters, digits, '.', '_' and '-'"
+    field = _field(key)
+    described = f" ({field.description})" if field is not None and field.description else ""
+    return "a value for this key" + described if fault["type"] == "missing" else message + described
+
+
+def _record_at(key: KeyPath) -> type[BaseModel] | None:
+    """The record that holds the keys directly under `key`, found by walking the records' annotations."""
+    record: Any = Config
+    for part in key:
+        if isinstance(record, type) and issubclass(record, BaseModel):
+            field = record.model_fields.get(str(part))
+            record = field.annotation if field else None
+        else:
+            record = _element(record)
+        record = record if isinstance(record, type) and issubclass(record, BaseModel) else _container(record)
+    return record if isinstance(record, type) and issubclass(record, BaseModel) else None
+
+
+def _container(annotation: Any) -> Any:
+    return annotation if getattr(annotation, "__args__", None) else None
+
+
+def _element(annotation: Any) -> Any:
+    arguments = getattr(annotation, "__args__", ())
+    return arguments[-1] if arguments else None
+
+
+def _known_keys(key: KeyPath) -> list[str]:
+    record = _record_at(key)
+    return list(record.model_fields) if record else []
+
+
+def _field(key: KeyPath) -> Any:
+    while key and isinstance(key[-1], int):
+        key = key[:-1]
+    record = _record_at(key[:-1]) if key else None
+    return record.model_fields.get(str(key[-1])) if record else None
+
+
+def _cross_faults(config: Config, where: _Locator) -> Sequence[str]:
+    """Names that point to nothing: a model outside the registry, an experiment outside the designs."""
+    faults = []
+    if config.published:
+        return faults
+    for list_key, names in (("models", config.models), ("judges", config.judges)):
+        if not names:
+            faults.append(f"{where((list_key,))}: key '{list_key}': found an empty list; accepted: at least one name.")
+        for index, name in enumerate(names):
+            if list_key == "judges" and name == "rules":
+                continue
+            faults += _unregistered(config, where, (list_key, index), name)
+    if not config.experiments:
+        faults.append(f"{where(('experiments',))}: key 'experiments': found an empty list; accepted: at least one.")
+    for index, name in enumerate(config.experiments):
+        if name not in config.designs:
+            faults.append(
+                f"{where(('experiments', index))}: key 'experiments[{index}]': found '{name}'; accepted: a key of "
+                f"'designs' ({', '.join(config.designs)}). Describe it there or correct the name."
+            )
+    return faults
+
+
+def _unregistered(config: Config, where: _Locator, key: KeyPath, name: str) -> list[str]:
+    if name not in config.registry:
+        return [
+            f"{where(key)}: key '{spell(key)}': found '{name}'; accepted: a key of 'registry' "
+            f"({', '.join(config.registry)}). Add an entry 'registry: {{{name}: …}}' or correct the name."
+        ]
+    if name not in config.prices:
+        return [
+            f"{where(key)}: the price of '{name}' is unknown; add 'prices: {{{name}: {{input: …, output: …, "
+            f"as_of: …}}}}' to config/prices.yaml or to the file that adds the model (US dollars per million "
+            "tokens; a local model costs 0)."
+        ]
+    return []
+
+
+def design_of(config: Config, experiment: str) -> Design:
+    """The design of an experiment that `load` has checked."""
+    return config.designs[experiment]

@@ -1,0 +1,72 @@
+"""Fingerprints: of values as canonical JSON, of files, and of the code that a stage's result depends on."""
+
+import ast
+import hashlib
+import json
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+PACKAGE = Path(__file__).parent
+
+#: Modules that shape no result by themselves: what they read reaches a stage through parameters of its own,
+#: so that a reworded error message reruns nothing.
+NEUTRAL = frozenset({"errors", "config", "config_files", "config_check", "digests", "tasks", "tokens"})
+
+
+def canonical_json(value: Any) -> str:
+    """One spelling for equal values: sorted keys, no spaces, text as it is. Raises TypeError for other types."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def digest(value: Any) -> str:
+    """sha256 of the canonical JSON of `value`, as hexadecimal."""
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+
+
+def file_digest(path: Path) -> str:
+    """sha256 of a file's bytes, as hexadecimal."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write a file whole: beside its place first, then renamed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
+
+
+def write_json(value: Any, path: Path) -> None:
+    """Write a value as indented JSON."""
+    write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", path)
+
+
+def code_digest(*modules: str) -> str:
+    """sha256 of the sources of `modules` of this package and of what they import from it, neutral ones aside."""
+    wanted, seen = list(modules), set[Path]()
+    while wanted:
+        for path in _files(wanted.pop()):
+            if path not in seen:
+                seen.add(path)
+                wanted += _imports(path)
+    parts = [f"{path.relative_to(PACKAGE).as_posix()} {file_digest(path)}" for path in sorted(seen)]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _files(module: str) -> list[Path]:
+    """Source files of a module: itself, or every file of a subpackage."""
+    if module.split(".")[0] in NEUTRAL:
+        return []
+    path = PACKAGE / Path(*module.split("."))
+    return sorted(path.glob("*.py")) if path.is_dir() else [path.with_suffix(".py")]
+
+
+@cache
+def _imports(path: Path) -> list[str]:
+    names = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("rcwt."):
+            names.append(node.module.removeprefix("rcwt."))
+    return names

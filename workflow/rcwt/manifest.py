@@ -1,0 +1,76 @@
+"""The two files that describe a run before its calls: a task's tokens, and one row a condition.
+
+The manifest's `trials` column is the plan that the results are held against.
+"""
+
+import csv
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rcwt.evidence import ceiling, completes_at, stated
+from rcwt.prompts import blocks_of
+from rcwt.tasks import Task
+from rcwt.tokens import ENCODING, count
+
+COLUMNS = (
+    "condition experiment task kind window order pack q c u r p coordination_tokens reference_tokens prompt_tokens "
+    "prompt_sha256 ceiling_strict ceiling_lenient trials facts_in_reference facts_in_coordination"
+).split()
+
+
+def task_tokens(task: Task) -> dict[str, Any]:
+    """Token counts of a task's blocks, and for each item the token at which the reference completes its fact."""
+    texts = {"instruction": task.instruction, "reference": task.reference or "", **task.coordinations}
+    texts |= task.questions
+    return {
+        "task": task.name,
+        "encoding": ENCODING,
+        "tokens": {name: count(text) for name, text in texts.items()},
+        "items": [
+            {
+                "id": item.id,
+                "effective": item.effective,
+                "evidence": {"strict": list(item.evidence.strict), "lenient": list(item.evidence.lenient)},
+                "completes_at": {
+                    "strict": completes_at(task.reference or "", item.evidence.strict),
+                    "lenient": completes_at(task.reference or "", item.evidence.lenient),
+                },
+            }
+            for item in task.items
+        ],
+    }
+
+
+def row(prompt: Mapping[str, Any], tokens: Mapping[str, Any], trials: int) -> dict[str, Any]:
+    """The manifest row of a condition, from its prompt file and its task's tokens file."""
+    blocks, items = blocks_of(prompt), tokens["items"]
+    return {
+        **{name: prompt[name] for name in COLUMNS if name in prompt},
+        "ceiling_strict": ceiling(blocks.values(), items, "strict"),
+        "ceiling_lenient": ceiling(blocks.values(), items, "lenient"),
+        "trials": trials,
+        "facts_in_reference": " ".join(stated(blocks["reference"], items, "lenient")),
+        "facts_in_coordination": " ".join(stated(blocks["coordination"], items, "lenient")),
+    }
+
+
+def write(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
+    """Write the manifest; a missing value is an empty field."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def build(prompts: Sequence[Path], token_files: Sequence[Path], trials: Mapping[str, int], path: Path) -> None:
+    """Write the manifest of a run from its prompt files and its tasks' tokens files."""
+    tokens = {content["task"]: content for content in map(_read, token_files)}
+    contents = [_read(prompt) for prompt in prompts]
+    write((row(content, tokens[content["task"]], trials[content["condition"]]) for content in contents), path)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content

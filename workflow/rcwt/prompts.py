@@ -1,0 +1,107 @@
+"""The messages of a condition: coordination and reference cut or repeated to their budgets, in one of two orders."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from rcwt.design import Condition, percent
+from rcwt.digests import digest
+from rcwt.tasks import Task
+from rcwt.tokens import count, decode, encode, fill
+
+#: Tokens that a chat format adds to a message: its role and its boundary. With them the paper's intact prompt
+#: of 698 tokens is 702, and one separator between blocks makes 1 401 of 698 + 698 (paper, intact task).
+MESSAGE_OVERHEAD = 2
+SEPARATOR = "\n\n"
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """What is sent for a condition, and the two blocks it was made of, as a reader sees them."""
+
+    condition: Condition
+    system: str
+    user: str
+    coordination: str
+    reference: str
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """Chat messages: the blocks in the system message (when there are any), the instruction as the user's."""
+        system = [{"role": "system", "content": self.system}] if self.system else []
+        return [*system, {"role": "user", "content": self.user}]
+
+    @property
+    def sha256(self) -> str:
+        """Fingerprint of the messages."""
+        return digest(self.messages)
+
+
+@lru_cache(maxsize=256)
+def _tokens(text: str) -> tuple[int, ...]:
+    return tuple(encode(text))
+
+
+def block(text: str, budget: int) -> str:
+    """`text` cut to a prefix of `budget` tokens, or repeated until it fills them; empty for a budget of 0."""
+    return decode(fill(list(_tokens(text)), budget))
+
+
+def build(condition: Condition, task: Task) -> Prompt:
+    """The prompt of a condition (paper, Section 3)."""
+    coordination = block(task.coordinations[condition.coordination], condition.c)
+    reference = block(task.reference or "", condition.r)
+    blocks = [coordination, reference] if condition.order == "coord_first" else [reference, coordination]
+    return Prompt(
+        condition=condition,
+        system=SEPARATOR.join(text for text in blocks if text),
+        user=task.instruction,
+        coordination=coordination,
+        reference=reference,
+    )
+
+
+def prompt_tokens(prompt: Prompt) -> int:
+    """Tokens of the messages as sent, separators and chat overhead included; these lie outside the window."""
+    return sum(count(message["content"]) + MESSAGE_OVERHEAD for message in prompt.messages)
+
+
+def record(prompt: Prompt) -> Mapping[str, Any]:
+    """The prompt file of a condition: its quantities, token counts after re-encoding, messages and fingerprint."""
+    condition = prompt.condition
+    return {
+        "condition": condition.name,
+        "experiment": condition.experiment,
+        "task": condition.task,
+        "kind": condition.kind,
+        "window": condition.window,
+        "order": condition.order,
+        "pack": condition.pack,
+        "q": str(condition.q),
+        "q_percent": percent(condition.q),
+        "c": condition.c,
+        "u": condition.u,
+        "r": condition.r,
+        "p": float(condition.p),
+        "coordination_tokens": count(prompt.coordination),
+        "reference_tokens": count(prompt.reference),
+        "prompt_tokens": prompt_tokens(prompt),
+        "prompt_sha256": prompt.sha256,
+        "messages": prompt.messages,
+        "blocks": {"coordination": _span(prompt, prompt.coordination), "reference": _span(prompt, prompt.reference)},
+    }
+
+
+def _span(prompt: Prompt, text: str) -> list[int]:
+    """Where a block stands in the system message, in characters; `[0, 0]` for a block that is not there."""
+    if not text:
+        return [0, 0]
+    start = 0 if prompt.system.startswith(text) else len(prompt.system) - len(text)
+    return [start, start + len(text)]
+
+
+def blocks_of(content: Mapping[str, Any]) -> dict[str, str]:
+    """The coordination and reference block of a prompt file, as a reader of the prompt sees them."""
+    system = "".join(message["content"] for message in content["messages"] if message["role"] == "system")
+    return {name: system[start:end] for name, (start, end) in content["blocks"].items()}

@@ -1,0 +1,132 @@
+"""A run as the Snakefile sees it: configuration, tasks, conditions and the digests that make reruns exact."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from rcwt import calls, prompts
+from rcwt.config import Config, Model, plain
+from rcwt.design import Condition, conditions
+from rcwt.digests import canonical_json, code_digest, digest, write_text
+from rcwt.errors import ConfigError, TaskError
+from rcwt.prompts import Prompt
+from rcwt.tasks import Task, judge_digest, load_task
+from rcwt.tokens import count
+
+#: Kinds of design, in the order in which their tables are made; a kind names its cells table.
+KINDS = ("fixed_budget", "intact", "algorithmic", "packs")
+TEMPLATES = Path("resources/templates")
+RULES_JUDGE = "rules"
+
+
+@dataclass(frozen=True)
+class Study:
+    """Everything a run is made of, computed while the Snakefile is read; nothing here calls a model."""
+
+    config: Config
+    templates: Path = TEMPLATES
+
+    @cached_property
+    def tasks(self) -> dict[str, Task]:
+        """The tasks of the picked experiments. Raises TaskError for a folder that cannot be used."""
+        names = dict.fromkeys(self.config.designs[name].task for name in self.config.experiments)
+        return {name: self._task(name) for name in names}
+
+    def check(self) -> None:
+        """Raise the error of any task, window or folder that cannot be used, before the first job."""
+        if self.config.published:
+            _ = self.artifact_files
+        else:
+            _ = self.prompts
+
+    @property
+    def kinds(self) -> list[str]:
+        """Kinds of design whose cells are tabulated; the paper's data may hold any of them."""
+        if self.config.published:
+            return list(KINDS)
+        return sorted({condition.kind for condition in self.conditions.values()}, key=KINDS.index)
+
+    @cached_property
+    def artifact_files(self) -> list[str]:
+        """The CSV files of the paper's artifact. Raises ConfigError for a folder without any."""
+        folder = Path(self.config.artifact or "")
+        files = sorted(str(path) for path in folder.rglob("*.csv")) if folder.is_dir() else []
+        if not files:
+            found = "no such folder" if not folder.is_dir() else "a folder without CSV files"
+            raise ConfigError(
+                f"key 'artifact': found '{self.config.artifact}' ({found}); accepted: a folder that holds the per-call "
+                "CSV files of the paper's public artifact, or a part of them. Give it with --config artifact=PATH"
+            )
+        return files
+
+    @property
+    def rescore_targets(self) -> str:
+        """The configured targets of rescoring folders, as one stable parameter."""
+        return canonical_json(self.config.rescore_targets)
+
+    def _task(self, name: str) -> Task:
+        task = load_task(self.templates / name)
+        for experiment in self.config.experiments:
+            design = self.config.designs[experiment]
+            if design.task == name and design.coordination not in task.coordinations:
+                raise TaskError(
+                    f"designs.{experiment}.coordination: found '{design.coordination}'; accepted: a text of "
+                    f"{task.folder}: {', '.join(task.coordinations)}. Add {design.coordination}.md or pick one of them"
+                )
+        return task
+
+    @cached_property
+    def conditions(self) -> dict[str, Condition]:
+        """Conditions by name. Raises DesignError for a window that the instruction fills."""
+        u = {name: count(task.instruction) for name, task in self.tasks.items()}
+        return {condition.name: condition for condition in conditions(self.config, u)}
+
+    @cached_property
+    def prompts(self) -> dict[str, Prompt]:
+        """The prompt of each condition."""
+        return {
+            name: prompts.build(condition, self.tasks[condition.task]) for name, condition in self.conditions.items()
+        }
+
+    def model(self, name: str) -> Model:
+        """A registry entry."""
+        return self.config.registry[name]
+
+    def prompt_digest(self, condition: str) -> str:
+        """What a prompt file is made from: its messages and its quantities."""
+        prompt = self.prompts[condition]
+        quantities = {name: str(value) for name, value in vars(prompt.condition).items() if name != "trials"}
+        return digest([quantities, prompt.sha256])
+
+    def sources(self, task: str) -> list[str]:
+        """Files of a task folder."""
+        return sorted(str(path) for path in (self.templates / task).iterdir() if path.suffix in {".md", ".yaml"})
+
+    def call_identity(self, condition: str, model: str) -> dict[str, Any]:
+        """What makes a cell's calls differ from others with the same prompt: endpoint, model, parameters."""
+        design = self.config.designs[self.conditions[condition].experiment]
+        return calls.call_identity(design.params, self.model(model))
+
+    def calls_digest(self, condition: str, model: str) -> str:
+        """`call_identity` as one stable parameter."""
+        return canonical_json(self.call_identity(condition, model))
+
+    def judge_digest(self, condition: str, judge: str) -> str:
+        """What a judge's scores are made from, beside the replies: the items it checks and its code."""
+        task = self.tasks[self.conditions[condition].task]
+        return digest([judge, judge_digest(task), code_digest("scoring")])
+
+    def trials(self) -> Mapping[str, int]:
+        """Calls a cell, by condition."""
+        return {name: condition.trials for name, condition in self.conditions.items()}
+
+
+def write_configuration(config: Config, results: Path) -> None:
+    """Write the merged configuration of a run beside its results; it can be given back with `--configfile`."""
+    results.mkdir(parents=True, exist_ok=True)
+    text = yaml.safe_dump(plain(config), sort_keys=False, allow_unicode=True)
+    write_text("# The merged configuration of this run.\n" + text, results / "config.yaml")

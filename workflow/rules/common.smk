@@ -1,0 +1,55 @@
+# The configuration, checked, and what follows from it before any job: STUDY and RESULTS.
+import os
+import sys
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+# The package of this checkout, for this process and for the scripts it starts; `python` in a shell command is the
+# interpreter that runs Snakemake.
+sys.path.insert(0, os.path.join(workflow.basedir, "workflow"))
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, [sys.path[0], os.environ.get("PYTHONPATH")])
+)
+os.environ["PATH"] = os.pathsep.join(
+    [os.path.dirname(sys.executable), os.environ.get("PATH", "")]
+)
+
+from rcwt.config_check import load
+from rcwt.digests import code_digest
+from rcwt.errors import RcwtError
+from rcwt.study import Study, write_configuration
+
+try:
+    STUDY = Study(
+        load(
+            config,
+            [
+                *map(Path, ("config/models.yaml", "config/prices.yaml", "config/config.yaml")),
+                *map(Path, workflow.overwrite_configfiles),
+            ],
+            workflow.config_settings.config,
+        )
+    )
+    STUDY.check()
+except RcwtError as error:
+    raise WorkflowError(f"The run cannot start:\n{error}") from None
+
+RESULTS = STUDY.config.results_dir
+
+
+wildcard_constraints:
+    task="[^/]+",
+    condition="[^/]+",
+    model="[^/]+",
+    judge="[^/]+",
+    kind="[a-z_]+?",
+
+
+onstart:
+    write_configuration(STUDY.config, Path(RESULTS))
+
+
+onsuccess:
+    if Path(SUMMARY).exists():
+        print(Path(SUMMARY).read_text(encoding="utf-8"), end="", file=sys.stderr)

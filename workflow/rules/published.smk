@@ -1,0 +1,27 @@
+# The paper's own per-call CSVs as the two tables of a run; everything below is the same.
+#
+# In:  the CSV files under `artifact`
+# Out: trials.parquet, scores.parquet, published_files.csv (what was read, skipped and why)
+# Reruns: when a file, the importer or the task (its evidence gives the ceiling) changes.
+
+
+rule published:
+    input:
+        script="workflow/scripts/published.py",
+        files=STUDY.artifact_files,
+        task=STUDY.sources("spec_recall"),
+    output:
+        trials=TRIALS,
+        scores=TRIAL_SCORES,
+        files=f"{RESULTS}/published_files.csv",
+    params:
+        artifact=STUDY.config.artifact,
+        targets=STUDY.rescore_targets,
+        code=code_digest("published", "evidence", "prompts"),
+    log:
+        f"{RESULTS}/logs/published.log",
+    conda:
+        "../envs/rcwt.yaml"
+    shell:
+        "python {input.script} --artifact {params.artifact:q} --rescore-targets {params.targets:q}"
+        " --trials {output.trials} --scores {output.scores} --files {output.files} 2> {log}"

@@ -1,0 +1,25 @@
+# Accuracy of every cell, each order and both pooled, with bootstrap intervals over calls.
+#
+# In:  trials.parquet, scores.parquet
+# Out: tables/<kind>_cells.csv
+# Reruns: when the trials, the resamples or their seed, or the code of the statistics changes.
+
+
+rule intervals:
+    input:
+        script="workflow/scripts/intervals.py",
+        trials=TRIALS,
+        scores=TRIAL_SCORES,
+    output:
+        CELLS,
+    params:
+        B=STUDY.config.bootstrap.B,
+        seed=STUDY.config.bootstrap.seed,
+        code=code_digest("intervals"),
+    log:
+        f"{RESULTS}/logs/intervals_{{kind}}.log",
+    conda:
+        "../envs/rcwt.yaml"
+    shell:
+        "python {input.script} --trials {input.trials} --scores {input.scores} --kind {wildcards.kind}"
+        " --B {params.B} --seed {params.seed} --out {output} 2> {log}"

@@ -1,0 +1,39 @@
+"""Table of curve fits: six families and theta with its intervals, from cells tables and their trials."""
+
+import argparse
+import sys
+
+import pandas as pd
+
+from rcwt.errors import RcwtError
+from rcwt.refits import curve_fits
+from rcwt.statistics import read_cells, write_csv
+from rcwt.trials import read_table
+
+
+def main() -> int:
+    """Read cells, trials and scores, write the fits; 1 after an error a user can mend."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cells", required=True, nargs="+", help="cells tables, one or more")
+    parser.add_argument("--trials", required=True, help="trials.parquet")
+    parser.add_argument("--scores", required=True, help="scores.parquet")
+    parser.add_argument("--kind", nargs="+", help="only trials of these kinds; without it, all")
+    parser.add_argument("--B", type=int, default=10_000, help="refits of each interval")
+    parser.add_argument("--seed", type=int, default=0, help="the configuration's bootstrap seed")
+    parser.add_argument("--out", required=True, help="CSV to write")
+    options = parser.parse_args()
+    try:
+        cells = pd.concat([read_cells(path) for path in options.cells], ignore_index=True)
+        trials = read_table(options.trials)
+        if options.kind:
+            trials = trials[trials["kind"].isin(options.kind)]
+        scores = read_table(options.scores)
+        write_csv(curve_fits(cells, trials, scores, options.B, options.seed), options.out)
+    except (RcwtError, OSError) as error:
+        print(f"curves: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+"""Import the paper's per-call CSV files: `trials.parquet`, `scores.parquet` and a report on every file.
+
+    python workflow/scripts/published.py --artifact DIR --trials OUT --scores OUT --files OUT.csv
+
+All three files appear together or not at all: they are written under temporary names and renamed at the end.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from rcwt.errors import ConfigError, RcwtError
+from rcwt.published import import_artifact
+from rcwt.trials import SCORE_SCHEMA, TRIAL_SCHEMA, write_table
+
+
+def arguments(argv: list[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="Import the paper's per-call CSV files.")
+    parser.add_argument(
+        "--artifact", required=True, type=Path, metavar="DIR", help="folder, searched for *.csv"
+    )
+    parser.add_argument(
+        "--rescore-targets",
+        default="{}",
+        metavar="JSON",
+        help='model ids of rescoring files by folder name or alias, such as {"gpt": "gpt-4.1-mini"}',
+    )
+    for name, what in (
+        ("trials", "one row a call"),
+        ("scores", "one row an item and judge"),
+        ("files", "report"),
+    ):
+        parser.add_argument(f"--{name}", required=True, type=Path, metavar="OUT", help=what)
+    return parser.parse_args(argv)
+
+
+def rescore_targets(text: str) -> dict[str, str]:
+    """Read the mapping of the configuration key `rescore_targets`."""
+    accepted = 'a JSON object of texts, such as {"gpt": "gpt-4.1-mini"}'
+    try:
+        found = json.loads(text)
+    except ValueError:
+        raise ConfigError(f"rescore_targets: found '{text}'; accepted: {accepted}") from None
+    if not isinstance(found, dict) or not all(isinstance(model, str) and model for model in found.values()):
+        raise ConfigError(f"rescore_targets: found {text}; accepted: {accepted}")
+    return found
+
+
+def write_together(writers: dict[Path, Callable[[Path], object]]) -> None:
+    """Write all files under temporary names beside their targets, then rename them."""
+    temporary = {target: target.with_name(f".{target.name}.part") for target in writers}
+    try:
+        for target, write in writers.items():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write(temporary[target])
+        for target, part in temporary.items():
+            part.replace(target)
+    finally:
+        for part in temporary.values():
+            part.unlink(missing_ok=True)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the import; an error is one message on stderr and exit code 1."""
+    options = arguments(argv)
+    try:
+        imported = import_artifact(options.artifact, rescore_targets(options.rescore_targets))
+    except RcwtError as error:
+        print(f"published: {error}", file=sys.stderr)
+        return 1
+    write_together(
+        {
+            options.trials: lambda path: write_table(imported.trials, TRIAL_SCHEMA, path),
+            options.scores: lambda path: write_table(imported.scores, SCORE_SCHEMA, path),
+            options.files: lambda path: imported.files.to_csv(path, index=False),
+        }
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
