@@ -1,7 +1,7 @@
 """The embedded model: what it can see, it quotes; what was cut away, it cannot know; nothing else decides.
 
-The ceilings 1/1/1/1/.625/.375/0/0/0 at W = 4096 are those of the paper's geometry, checked against its published
-data. The other tasks below are invented here, so that nothing in the reader can have been fitted to them.
+The ceilings 1/1/1/1/.625/.375/0/0/0 at W = 4096 are those of the paper's geometry, checked against its data.
+The other tasks below are invented here, so that nothing in the reader can have been fitted to them.
 """
 
 import ast
@@ -46,9 +46,7 @@ def messages_of(coordination: str, reference: str, instruction: str, order: str)
 
 
 def ask(system: str, user: str, max_tokens: int = 1024) -> reader.ReaderReply:
-    return reader.answer(
-        [{"role": "system", "content": system}, {"role": "user", "content": user}], max_tokens
-    )
+    return reader.answer([{"role": "system", "content": system}, {"role": "user", "content": user}], max_tokens)
 
 
 def stated(text: str, facts: dict[str, list[str]]) -> set[str]:
@@ -61,20 +59,17 @@ def stated(text: str, facts: dict[str, list[str]]) -> set[str]:
 @pytest.fixture(scope="module")
 def spec() -> dict[str, str]:
     return {
-        name: (SPEC_RECALL / f"{name}.md").read_text("utf-8")
-        for name in ("instruction", "reference", "coordination")
+        name: (SPEC_RECALL / f"{name}.md").read_text("utf-8") for name in ("instruction", "reference", "coordination")
     }
 
 
 @pytest.fixture(scope="module")
 def spec_facts() -> dict[str, list[str]]:
     items = yaml.safe_load((SPEC_RECALL / "task.yaml").read_text("utf-8"))["items"]
-    return {item["id"]: item["evidence"]["lenient"] for item in items if item["effective"]}
+    return {item["id"]: item["evidence"]["lenient"] for item in items if item.get("effective", True)}
 
 
-def spec_prompt(
-    spec: dict[str, str], window: int, share: float, order: str
-) -> tuple[list[dict[str, str]], str]:
+def spec_prompt(spec: dict[str, str], window: int, share: float, order: str) -> tuple[list[dict[str, str]], str]:
     room = window - count(spec["instruction"])
     c = int(Decimal(str(share)) * room / 100)
     reference = block(spec["reference"], room - c)
@@ -161,7 +156,7 @@ Fenders are checked by the watch after each storm, and worn ones go to the yard 
 
 ## Pilotage
 
-A pilot boards every tanker at buoy Kestrel. The pilot launch Marigold needs 25 minutes to get there when calm.
+A pilot boards every tanker at buoy Kestrel. The pilot launch Marigold needs 25 minutes to get there.
 Masters who know the channel may ask for an exemption, which lapses when their vessel changes its flag.
 - Night passages: only two tugs are on duty.
 - Fog: traffic stops when visibility drops below 600 yards.
@@ -280,9 +275,7 @@ def test_random_facts_are_found_exactly_when_they_are_visible(places, numbers, l
     things = [(*THINGS[place].split(), number) for place, number in zip(places, numbers, strict=True)]
     told = [f"The {quality} of the {noun} is {number} {unit}." for quality, noun, unit, number in things]
     facts = {noun: [f"is {number} {unit}."] for _, noun, unit, number in things}
-    asks = "\n".join(
-        f"{n}. State the {quality} of the {noun}." for n, (quality, noun, *_) in enumerate(things, 1)
-    )
+    asks = "\n".join(f"{n}. State the {quality} of the {noun}." for n, (quality, noun, *_) in enumerate(things, 1))
     visible = block(" ".join([*told, *FILLER][n] for n in lines), r)
     reply = reader.answer(messages_of(block(HARBOUR_TALK, 300), visible, asks, order), 1024)
     assert stated(reply.text, facts) == stated(visible, facts)
@@ -316,6 +309,17 @@ def test_a_cap_takes_the_weakest_sentences_of_all_demands_not_the_last_demands()
 def test_a_cap_below_one_is_refused():
     with pytest.raises(ValueError, match="max_tokens"):
         ask(HARBOUR, HARBOUR_ASKS, 0)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    system=st.text('#-*|`{}[]":.?! \n12Aaé界🦉', max_size=200),
+    user=st.text('#-*`":.?! \n12ABaé', max_size=80),
+    max_tokens=st.integers(1, 60),
+)
+def test_any_text_gets_a_reply_within_the_cap(system, user, max_tokens):
+    reply = ask(system, user, max_tokens)
+    assert reply.completion_tokens == count(reply.text) <= max_tokens
 
 
 # --- abstaining ---------------------------------------------------------------------------------------------
@@ -381,10 +385,8 @@ def test_its_abstentions_can_be_no_right_answer():
 
 
 def test_a_pack_is_abstained_from_line_by_line_as_far_as_it_is_visible():
-    pack = "Question 1: Ann has 3 hens and buys 4. How many?\n\nQuestion 2: Which?\nA) one\nB) two\n\nQuestion 3: H"
-    reply = ask(
-        f"You are a clerk.\n\n{pack}", "Answer each question on a line of its own as `ANSWER n: <answer>`."
-    )
+    pack = "Question 1: Ann has 3 hens, buys 4. Sum?\n\nQuestion 2: Which?\nA) one\nB) two\n\nQuestion 3: H"
+    reply = ask(f"You are a clerk.\n\n{pack}", "Answer each question on a line of its own as `ANSWER n: <answer>`.")
     assert reply.text == "ANSWER 1: abstain\nANSWER 2: abstain\nANSWER 3: abstain"
 
 
@@ -413,9 +415,7 @@ def test_json_fields_hold_the_number_with_unit_or_the_phrase_or_null(question):
 
 
 def test_json_fields_of_yes_or_no_are_null():
-    question = (
-        'Answer in JSON with YES or NO: {"tugs_on_duty": "two tugs are on duty", "yacht_fee": "31 crowns"}'
-    )
+    question = 'Answer in JSON with YES or NO: {"tugs_on_duty": "two tugs are on duty", "yacht_fee": "31 crowns"}'
     assert json.loads(ask(HARBOUR, question).text) == {"tugs_on_duty": None, "yacht_fee": None}
 
 
@@ -440,9 +440,7 @@ def test_quantity_takes_the_number_that_belongs_to_what_is_asked(text, asked, va
 
 
 def test_the_order_of_the_blocks_changes_nothing():
-    replies = {
-        reader.answer(messages_of(HARBOUR_TALK, HARBOUR, HARBOUR_ASKS, order), 1024).text for order in ORDERS
-    }
+    replies = {reader.answer(messages_of(HARBOUR_TALK, HARBOUR, HARBOUR_ASKS, order), 1024).text for order in ORDERS}
     lines = [set(text.splitlines()) for text in replies]
     assert all(one == other for one, other in pairwise(lines))
 
@@ -495,9 +493,7 @@ def pairs(text: str) -> list[tuple[str, str]]:
 
 
 def test_sentences_stand_under_their_headings():
-    text = (
-        "# Title\n\nOne. Second\none, e.g. this.\n\n## Part\n\nWhat is due:\n\n- gold\n- silver. And more.\n"
-    )
+    text = "# Title\n\nOne. Second\none, e.g. this.\n\n## Part\n\nWhat is due:\n\n- gold\n- silver. And more.\n"
     assert pairs(text) == [
         ("Title", "One."),
         ("Title", "Second one, e.g. this."),

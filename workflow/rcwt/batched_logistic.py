@@ -11,7 +11,8 @@ from scipy.special import expit
 from rcwt.curves import fit, logistic, logistic_bounds, midpoint_grid, steepness_grid
 from rcwt.intervals import Floats
 
-_MAX_STEPS = 300
+_MAX_STEPS = 200
+_GAUSS_NEWTON_STEPS = 6
 _STILL = 1e-9  # a step this short, in parts of the bounds, ends a walk: under 1e-5 tokens of theta
 _DAMPING = (1e-12, 1e12)
 _CHUNK = 4096  # rows of one block of the start grid, to bound memory
@@ -61,15 +62,20 @@ def _starts(p: Floats, means: Floats, window: int, low: Floats, high: Floats) ->
 def _descend(
     p: Floats, means: Floats, start: Floats, low: Floats, high: Floats
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Levenberg-Marquardt with steps cut at the bounds: parameters, SSE and whether each row arrived."""
+    """Levenberg-Marquardt with steps cut at the bounds: parameters, SSE and whether each row arrived.
+
+    Gauss-Newton steps find the valley from afar; where residuals are large they creep along it, so after
+    a few the second derivatives come in.
+    """
     span = high - low
     x = np.clip((start - low) / np.where(span > 0, span, 1), 0, 1)
     sse = _sse(p, means, low + span * x)
     damping = np.full(len(means), 1e-3)
     arrived = np.zeros(len(means), dtype=bool)
     rows = np.arange(len(means))
-    for _ in range(_MAX_STEPS):
-        step = _step(p, means[rows], x[rows], damping[rows], low[rows], span[rows])
+    for turn in range(_MAX_STEPS):
+        newton = turn >= _GAUSS_NEWTON_STEPS
+        step = _step(p, means[rows], x[rows], damping[rows], low[rows], span[rows], newton)
         trial = np.clip(x[rows] + step, 0, 1)
         trial_sse = _sse(p, means[rows], low[rows] + span[rows] * trial)
         moved = np.abs(trial - x[rows]).max(axis=1)
@@ -77,7 +83,9 @@ def _descend(
         lower = gain >= 0
         x[rows[lower]], sse[rows[lower]] = trial[lower], trial_sse[lower]
         damping[rows] = np.clip(np.where(lower, damping[rows] / 5, damping[rows] * 4), *_DAMPING)
-        still = moved < _STILL
+        # Near a minimum the SSE is flat to the last digit and steps may wander for ever.
+        flat = np.abs(gain) <= 1e-14 * sse[rows]
+        still = (moved < _STILL) | (flat & (moved < 100 * _STILL))
         arrived[rows[still]] = True
         rows = rows[~still]
         if rows.size == 0:
@@ -87,21 +95,45 @@ def _descend(
 
 def _sse(p: Floats, means: Floats, params: Floats) -> Floats:
     R0, k, p0 = (params[:, i, None] for i in range(3))
-    residual = R0 * expit(k * (p0 - p)) - means
-    return np.einsum("ij,ij->i", residual, residual)
+    residual: Floats = R0 * expit(k * (p0 - p)) - means
+    sse: Floats = np.einsum("ij,ij->i", residual, residual)
+    return sse
 
 
-def _step(p: Floats, means: Floats, x: Floats, damping: Floats, low: Floats, span: Floats) -> Floats:
+def _step(
+    p: Floats, means: Floats, x: Floats, damping: Floats, low: Floats, span: Floats, newton: bool
+) -> Floats:
     """One damped step, in units of the bounds; a parameter pressed against its bound stays there."""
-    values, derivatives = logistic(p, low + span * x)
-    jacobian = derivatives * span[:, None, :]
-    down = np.einsum("ijk,ij->ik", jacobian, means - values)
+    params = low + span * x
+    values, jacobian = logistic(p, params)
+    down = np.einsum("ijk,ij->ik", jacobian, means - values) * span
+    normal = jacobian.transpose(0, 2, 1) @ jacobian
+    scale = np.einsum("ijj->ij", normal) * span**2
+    if newton:
+        normal += _curvature(p, params, values - means)
+    normal *= span[:, :, None] * span[:, None, :]
     held = ((x <= 0) & (down < 0)) | ((x >= 1) & (down > 0))
     down[held] = 0.0
-    normal = np.einsum("ijk,ijl->ikl", jacobian, jacobian)
     normal[held] = 0.0
     normal.transpose(0, 2, 1)[held] = 0.0
     diagonal = np.einsum("ijj->ij", normal)
-    diagonal += damping[:, None] * (diagonal + 1e-9) + 1e-15
+    diagonal += damping[:, None] * (scale + 1e-9) + 1e-15
     diagonal[held] = 1.0
     return np.linalg.solve(normal, down[..., None])[..., 0]
+
+
+def _curvature(p: Floats, params: Floats, residual: Floats) -> Floats:
+    """Second derivatives of the logistic, weighted by the residuals (rows, n) and added: (rows, 3, 3)."""
+    R0, k, p0 = (params[:, i, None] for i in range(3))
+    distance = p0 - p
+    part = expit(k * distance)
+    first = part * (1 - part) * residual
+    second = first * (1 - 2 * part) * R0
+    total = np.empty((len(params), 3, 3))
+    total[:, 0, 0] = 0.0
+    total[:, 0, 1] = total[:, 1, 0] = (first * distance).sum(axis=1)
+    total[:, 0, 2] = total[:, 2, 0] = (first * k).sum(axis=1)
+    total[:, 1, 1] = (second * distance**2).sum(axis=1)
+    total[:, 1, 2] = total[:, 2, 1] = (first * R0 + second * k * distance).sum(axis=1)
+    total[:, 2, 2] = (second * k**2).sum(axis=1)
+    return total

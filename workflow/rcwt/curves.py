@@ -15,7 +15,7 @@ that were cut away. The midpoint p0 of the logistic gives theta = W (1 - p0), th
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 from typing import Literal
 
 import numpy as np
@@ -89,7 +89,7 @@ def logistic_bounds(means: Floats, window: int) -> tuple[Floats, Floats]:
 
 
 def logistic(p: ArrayLike, params: ArrayLike) -> tuple[Floats, Floats]:
-    """Value and derivatives of the logistic at `p` (n,) for `params` (..., 3): shapes (..., n), (..., n, 3)."""
+    """Value (..., n) and derivatives (..., n, 3) of the logistic at `p` (n,) for `params` (..., 3)."""
     share = np.asarray(p, dtype=float)
     R0, k, p0 = (part[..., None] for part in np.moveaxis(np.asarray(params, dtype=float), -1, 0))
     part = expit(k * (p0 - share))
@@ -121,26 +121,25 @@ def midpoint_identified(p: Floats, params: Floats, low: Floats, high: Floats) ->
 
 def _unit(vectors: Floats) -> Floats:
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 1e-12)
+    return vectors / np.where(length > 1e-12, length, np.inf)
 
 
 def _without(vectors: Floats, direction: Floats) -> Floats:
     """Take the part along a unit vector out of `vectors`."""
-    return vectors - (vectors * direction).sum(axis=-1, keepdims=True) * direction
+    along: Floats = np.sum(vectors * direction, axis=-1, keepdims=True)
+    return vectors - along * direction
 
 
 def midpoint_grid(p: Floats) -> Floats:
-    """Midpoints to start from: even over the bounds, and eight steps in every gap between two points."""
+    """Midpoints to start from: even over the bounds, and five steps in every gap between two points."""
     inner = np.unique(np.clip(p, *P0_BOUNDS))
-    gaps = [
-        np.linspace(left, right, 8, endpoint=False) for left, right in zip(inner, inner[1:], strict=False)
-    ]
-    return np.unique(np.concatenate([np.linspace(*P0_BOUNDS, 31), inner, *gaps]))
+    gaps = [np.linspace(left, right, 5, endpoint=False) for left, right in pairwise(inner)]
+    return np.unique(np.concatenate([np.linspace(*P0_BOUNDS, 25), inner, *gaps]))
 
 
 def steepness_grid(window: int) -> Floats:
     """Steepnesses to start from: 0.5 up to the bound, in equal ratios."""
-    return np.geomspace(0.5, K_MAX * window / 4096, 14)
+    return np.geomspace(0.5, K_MAX * window / 4096, 12)
 
 
 def fit(family: str, p: ArrayLike, means: ArrayLike, window: int, ceiling: ArrayLike | None = None) -> Fit:
@@ -219,7 +218,7 @@ def _result(
 
 
 def _full_rank(jacobian: Floats) -> bool:
-    return int(np.linalg.matrix_rank(jacobian, rtol=1e-6)) == jacobian.shape[1]
+    return bool(np.linalg.matrix_rank(jacobian, rtol=1e-6) == jacobian.shape[1])
 
 
 # The non-linear families are all R0 times a shape; given the shape's parameters, the best R0 is known.
@@ -260,8 +259,8 @@ def _bounds(family: str, target: Floats, window: int) -> tuple[Floats, Floats]:
     if family == "logistic":
         return logistic_bounds(target, window)
     # Wide enough to hold every curve that passes near accuracies; only a rate of 0 has a meaning.
-    high = {"power": [2, 50], "exponential": [2, 50], "piecewise": [2, 0.9999, 1000]}[family]
-    return np.zeros(len(high)), np.array(high, dtype=float)
+    high = np.array([2, 0.9999, 1000] if family == "piecewise" else [2, 50], dtype=float)
+    return np.zeros_like(high), high
 
 
 def _shape_grid(family: str, p: Floats, window: int) -> list[tuple[float, ...]]:
@@ -269,29 +268,33 @@ def _shape_grid(family: str, p: Floats, window: int) -> list[tuple[float, ...]]:
         return list(product(steepness_grid(window), midpoint_grid(p)))
     if family == "piecewise":
         points = np.unique(np.clip(p, 0, 0.999))
-        gaps = [np.linspace(a, b, 4, endpoint=False) for a, b in zip(points, points[1:], strict=False)]
+        gaps = [np.linspace(a, b, 4, endpoint=False) for a, b in pairwise(points)]
         return list(product(np.concatenate(gaps), np.geomspace(0.05, 500, 20)))
     return [(rate,) for rate in np.geomspace(1e-3, 20, 30)]
 
 
-def _many_starts(
-    family: str, p: Floats, target: Floats, window: int, low: Floats, high: Floats
-) -> OptimizeResult:
+def _many_starts(family: str, p: Floats, target: Floats, window: int, low: Floats, high: Floats) -> OptimizeResult:
     shape = _SHAPES[family]
-    starts = []
+    starts: list[tuple[float, ...]] = []
     for rest in _shape_grid(family, p, window):
         part, _ = shape(p, np.array([1.0, *rest]))
-        scale = float(np.clip(part @ target / max(part @ part, 1e-300), low[0], high[0]))
-        starts.append((float(((scale * part - target) ** 2).sum()), scale, *rest))
+        scale = float(np.clip(part @ target / max(float(part @ part), 1e-300), low[0], high[0]))
+        starts.append((float(np.sum((scale * part - target) ** 2)), scale, *rest))
     starts.sort()
     # The best starts of all, and the best for each value of the first shape parameter.
     best_of = {start[2]: start for start in reversed(starts)}
     chosen = dict.fromkeys([*starts[:6], *best_of.values()])
-    ends = [_descend(shape, p, target, np.array(start[1:]), low, high, "trf") for start in chosen]
-    best = min(ends, key=lambda end: float(end.cost))
-    # The second method ends exactly on a bound, which the first only approaches.
-    last = _descend(shape, p, target, best.x, low, high, "dogbox")
-    return last if last.cost <= best.cost else best
+    ends = [_descend(shape, p, target, np.array(start[1:]), low, high) for start in chosen]
+    best = min(ends, key=_cost)
+    # Then to the last digit; the second method ends exactly on a bound, which the first only approaches.
+    for method in ("trf", "dogbox"):
+        last = _descend(shape, p, target, best.x, low, high, method, tolerance=1e-14)
+        best = last if _cost(last) <= _cost(best) else best
+    return best
+
+
+def _cost(end: OptimizeResult) -> float:
+    return float(end.cost)
 
 
 def _descend(
@@ -301,17 +304,24 @@ def _descend(
     start: Floats,
     low: Floats,
     high: Floats,
-    method: Literal["trf", "dogbox"],
+    method: Literal["trf", "dogbox"] = "trf",
+    tolerance: float = 1e-10,
 ) -> OptimizeResult:
+    def residual(params: Floats) -> Floats:
+        return shape(p, params)[0] - target
+
+    def jacobian(params: Floats) -> Floats:
+        return shape(p, params)[1]
+
     return least_squares(
-        lambda params: shape(p, params)[0] - target,
+        residual,
         np.clip(start, low, high),
-        jac=lambda params: shape(p, params)[1],
+        jac=jacobian,
         bounds=(low, high),
         method=method,
         x_scale=high - low,
-        ftol=1e-14,
-        xtol=1e-14,
-        gtol=1e-14,
-        max_nfev=500,
+        ftol=tolerance,
+        xtol=tolerance,
+        gtol=tolerance,
+        max_nfev=200,
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rcwt.evidence import ceiling, completes_at, stated
-from rcwt.prompts import blocks_of
+from rcwt.prompts import block, blocks_of
 from rcwt.tasks import Task
 from rcwt.tokens import ENCODING, count
 
@@ -54,6 +54,12 @@ def row(prompt: Mapping[str, Any], tokens: Mapping[str, Any], trials: int) -> di
         "facts_in_reference": " ".join(stated(blocks["reference"], items, "lenient")),
         "facts_in_coordination": " ".join(stated(blocks["coordination"], items, "lenient")),
     }
+
+
+def ceiling_of_budgets(task: Task, coordination: str, c: int, r: int) -> float | None:
+    """Lenient ceiling of a prompt with `c` tokens of coordination and `r` of reference, made of this task's texts."""
+    blocks = [block(task.coordinations[coordination], c), block(task.reference or "", r)]
+    return ceiling(blocks, task_tokens(task)["items"], "lenient")
 
 
 def write(rows: Iterable[Mapping[str, Any]], path: Path) -> None:

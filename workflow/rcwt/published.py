@@ -115,9 +115,7 @@ def import_artifact(folder: Path, rescore_targets: Mapping[str, str]) -> Importe
         else:
             _collect_calls(file, layout, collected)
     _collect_judgements(rescoring, rescore_targets, collected)
-    files = pd.DataFrame([vars(note) for note in collected.notes], columns=list(FILE_COLUMNS)).sort_values(
-        "file"
-    )
+    files = pd.DataFrame([vars(note) for note in collected.notes], columns=list(FILE_COLUMNS)).sort_values("file")
     if not collected.calls:
         what = f"found {len(found)} CSV files, none of a per-call kind"
         reasons = "; ".join(f"{note.file}: {note.reason}" for note in collected.notes[:3])
@@ -170,9 +168,7 @@ def _collect_calls(file: CsvFile, layout: Layout, collected: _Collected) -> None
     if layout is PACK:
         if is_other_study(rows):
             found = sorted({row.text("benchmark") for row in rows})
-            reason = (
-                f"another study: the column benchmark holds {', '.join(found)} and none of the paper's packs"
-            )
+            reason = f"another study: the column benchmark holds {', '.join(found)} and none of the paper's packs"
             _note(collected, file, layout, len(rows), "skipped", reason)
             return
         calls, how = read_packs(rows)
@@ -184,27 +180,20 @@ def _collect_calls(file: CsvFile, layout: Layout, collected: _Collected) -> None
         if first is not call:
             _same_call(first, call)
             repeated.append(first)
-    _note(
-        collected, file, layout, len(rows), "used", _said(how, _repeats([first.file for first in repeated]))
-    )
+    _note(collected, file, layout, len(rows), "used", _said(how, _repeats([first.file for first in repeated])))
 
 
 def _same_call(first: Call, second: Call) -> None:
     """Refuse a second row for one call that differs from the first in anything."""
     if first.content() == second.content():
         return
-    before, after = vars(first.content()), vars(second.content())
-    differing = [name for name in before if before[name] != after[name]]
-    if "scores" in differing:
-        before, after = _by_item(first.scores), _by_item(second.scores)
-        differing = [item for item in {**before, **after} if before.get(item) != after.get(item)]
+    before, after = _flat(first), _flat(second)
+    differing = [name for name in {**before, **after} if before.get(name) != after.get(name)]
     found = f"another row for the call of {first.place}, different in {', '.join(differing)}"
     raise refuse(second.file, second.line, None, found, "one row a call, or rows that say the same")
 
 
-def _collect_judgements(
-    files: list[CsvFile], rescore_targets: Mapping[str, str], collected: _Collected
-) -> None:
+def _collect_judgements(files: list[CsvFile], rescore_targets: Mapping[str, str], collected: _Collected) -> None:
     """Add the second judges, once all model ids and all main rows are known."""
     namings = [naming_of(file) for file in files]
     judges = frozenset(naming.judge for naming in namings if naming.judge)
@@ -235,9 +224,7 @@ def _collect_judgements(
 def _same_judgement(first: Rescored, second: Rescored) -> None:
     for before, after in zip(first.new, second.new, strict=True):
         if before != after:
-            found = (
-                f"{after.score}, while call and judge have {before.score} at {first.file}, line {first.line}"
-            )
+            found = f"{after.score}, while call and judge have {before.score} at {first.file}, line {first.line}"
             raise refuse(second.file, second.line, f"new_{after.item}", found, "one score a call and judge")
 
 
@@ -326,5 +313,7 @@ def _repeats(files: list[str]) -> str:
     return f"{len(files)} rows say the same as rows of {', '.join(sorted(set(files)))}: counted once"
 
 
-def _by_item(scores: tuple[ItemScore, ...]) -> dict[str, Any]:
-    return {score.item: score for score in scores}
+def _flat(call: Call) -> dict[str, Any]:
+    """Give what a row says about a call by name: usage, token budget, and one entry an item."""
+    content = {name: value for name, value in vars(call.content()).items() if name not in ("budget", "scores")}
+    return {**content, **vars(call.budget), **{score.item: score for score in call.scores}}

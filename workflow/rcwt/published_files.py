@@ -206,6 +206,4 @@ def _records(file: CsvFile) -> Iterator[tuple[int, list[str]]]:
                 yield line, cells
             line = reader.line_num + 1
     except csv.Error as error:
-        raise refuse(
-            file.name, line, None, f"a row that is no CSV ({error})", "quoted, closed cells"
-        ) from error
+        raise refuse(file.name, line, None, f"a row that is no CSV ({error})", "quoted, closed cells") from error

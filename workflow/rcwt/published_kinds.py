@@ -99,7 +99,7 @@ class ItemScore:
 
 @dataclass(frozen=True)
 class Task:
-    """What a call belongs to: experiment, task, kind of answer, and the judge of its headline scores."""
+    """What a call belongs to: experiment, task, kind of design, and the judge of its headline scores."""
 
     experiment: str
     task: str
@@ -172,18 +172,16 @@ class Layout:
 
 
 SPEC_RECALL = Layout("spec_recall", MAIN_ITEMS, (*_CALL, *_MEANS, *_USED, *MAIN_ITEMS), cap=1024)
-ALGORITHMIC = Layout(
-    "algorithmic", ALGORITHMIC_ITEMS, (*_CALL, *_MEANS, *_USED, *ALGORITHMIC_ITEMS), cap=1024
-)
+ALGORITHMIC = Layout("algorithmic", ALGORITHMIC_ITEMS, (*_CALL, *_MEANS, *_USED, *ALGORITHMIC_ITEMS), cap=1024)
 INTACT = Layout("intact", INTACT_ITEMS, (*_INTACT_CALL, *_USED, *INTACT_ITEMS), cap=700)
 PACK = Layout("pack", _PACK_MARKS, (*_CALL, "category", *_USED, *_PACK_MARKS))
 _RESCORED = tuple(f"{side}_{item}" for side in ("orig", "new") for item in MAIN_ITEMS)
 RESCORE = Layout("rescore", _RESCORED, ("proportion", "order", "trial_index", *_RESCORED))
 LAYOUTS = (SPEC_RECALL, ALGORITHMIC, INTACT, PACK, RESCORE)
 
-MAIN_TASK = Task("fixed_budget", "spec_recall", "open", ORIGINAL)
-_ALGORITHMIC_TASK = Task("algorithmic", "algorithmic", "answers", RULES)
-_INTACT_TASK = Task("intact", "spec_recall", "fields", RULES)
+MAIN_TASK = Task("fixed_budget", "spec_recall", "fixed_budget", ORIGINAL)
+_ALGORITHMIC_TASK = Task("algorithmic", "algorithmic", "algorithmic", RULES)
+_INTACT_TASK = Task("intact", "spec_recall", "intact", RULES)
 
 
 def layout_of(header: tuple[str, ...]) -> Layout | None:
@@ -245,7 +243,7 @@ def read_pack(row: Cells, experiment: str, scores: tuple[ItemScore, ...]) -> Cal
     """Read a row of a benchmark pack; no instruction stands inside W = c + r, so there is no u."""
     q, c, r = row.share("proportion"), row.count("coordination_tokens"), row.count("reasoning_tokens")
     _check_share(row, q, c, r)
-    task = Task(experiment, experiment, "pack", RULES)
+    task = Task(experiment, experiment, "packs", RULES)
     return _call(row, task, Budget(c + r, q, c, None, r), scores, pack=row.text("item_id"))
 
 
@@ -285,17 +283,13 @@ def _check_share(row: Cells, q: Decimal, c: int, r: int) -> None:
     The files hold c = floor(q·(c + r)). Half a percent is left for shares written with two decimals.
     """
     if c + r <= 0:
-        raise row.refused(
-            "coordination_tokens", "coordination and task of 0 tokens together", "c + r above 0"
-        )
+        raise row.refused("coordination_tokens", "coordination and task of 0 tokens together", "c + r above 0")
     if abs(c - q * (c + r)) > max(Decimal(1), Decimal("0.005") * (c + r)):
         found = f"{c} of {c + r} tokens where the target share is {q}"
         raise row.refused("coordination_tokens", found, f"about {int(q * (c + r))}, the share of c + r")
 
 
-def _call(
-    row: Cells, task: Task, budget: Budget, scores: tuple[ItemScore, ...], pack: str | None = None
-) -> Call:
+def _call(row: Cells, task: Task, budget: Budget, scores: tuple[ItemScore, ...], pack: str | None = None) -> Call:
     return Call(
         task=task,
         budget=budget,

@@ -47,9 +47,7 @@ def read_packs(rows: list[Cells]) -> tuple[list[Call], str]:
             raise row.refused("score_total", "'0'", f"a whole number from 1 to {_MOST_ITEMS}")
         hits = row.count("score_hits", most=total)
         found.append((row, benchmark, _item_hits(row, benchmark, total), hits, total))
-    astray = next(
-        ((row, items, hits) for row, _, items, hits, _ in found if sum(items or [-1]) != hits), None
-    )
+    astray = next(((row, items, hits) for row, _, items, hits, _ in found if sum(items or [-1]) != hits), None)
     calls = []
     for row, benchmark, items, hits, total in found:
         if astray is None and items is not None:

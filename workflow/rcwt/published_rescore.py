@@ -3,9 +3,9 @@
 Their rows name neither model nor judge. The judge's id is in the file's name,
 `rescore_comparison_<judge>.csv`; the target is in the folder's, `<target>_judged_by_<judge>`, as a short
 alias (`gpt`, `haiku`, `gemini25`) that has to be matched to a model id seen elsewhere in the artifact. Models
-with main rows at W = 4096 come first, since that is what was rescored: so `gemini` is Gemini 2.0, although 2.5
-was run at another window. One id must fit, or the configuration key `rescore_targets` says which; the report
-on the files tells which it was.
+with main rows at W = 4096 come first, since that is what was rescored: so `gemini` is Gemini 2.0, although
+2.5 was run at another window. One id must fit, or the configuration key `rescore_targets` says which; the
+report on the files tells which it was.
 """
 
 import re
@@ -141,9 +141,7 @@ def check_original(row: Rescored, call: Call) -> None:
     for here, there in zip(row.original, call.scores, strict=True):
         if here.score != there.score:
             found = f"{here.score}, while the same call has {there.score} at {call.place}"
-            raise refuse(
-                row.file, row.line, f"orig_{here.item}", found, "the same original score in both files"
-            )
+            raise refuse(row.file, row.line, f"orig_{here.item}", found, "the same original score in both files")
 
 
 def _resolve(
@@ -168,9 +166,7 @@ def _resolve(
     everything = ", ".join(sorted(frozenset[str]().union(*seen))) or "none"
     which = f"fits {', '.join(sorted(fitting))}" if fitting else f"fits no model id seen ({everything})"
     remedy = f"{say}{{{alias}: <model id>}}."
-    raise refuse(
-        naming.file, None, None, f"the {role} '{alias}', which {which}", "exactly one model id", remedy
-    )
+    raise refuse(naming.file, None, None, f"the {role} '{alias}', which {which}", "exactly one model id", remedy)
 
 
 def _best_fits(alias: str, ids: frozenset[str]) -> set[str]:

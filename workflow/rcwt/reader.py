@@ -6,6 +6,7 @@ its recall breaks where the text breaks, whatever a language model would do ther
 """
 
 import json
+import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,8 @@ NOTHING = "Nothing in the prompt answers this."
 REASONING = "Abstain: this needs reasoning, and the reader only quotes."
 ELSEWHERE = "The sentences above and below answer this too."
 ABSTAIN = "abstain"
-#: Sentences a demand. Six reach every visible fact of a reference of some hundred tokens; three do not.
+#: Sentences a demand. One is too few where a demand asks for two facts; six leave room for a demand that is
+#: worded unlike the text.
 SENTENCES_PER_DEMAND = 6
 #: Sentences looked at for a JSON field, and the share of the field's words one of them must hold.
 _FIELD_CANDIDATES, _FIELD_COVERAGE = 3, 1 / 3
@@ -51,7 +53,7 @@ class ReaderReply:
 
 
 def answer(messages: Sequence[Mapping[str, str]], max_tokens: int) -> ReaderReply:
-    """Answer the last user message from all messages before it, within `max_tokens` (cl100k tokens).
+    """Answer the last user message from all other messages, within `max_tokens` (cl100k tokens).
 
     The same messages always give the same reply. Raises ValueError when `max_tokens` is below 1.
     """
@@ -99,6 +101,7 @@ class _Index:
         import Stemmer
         from bm25s.stopwords import STOPWORDS_EN_PLUS
 
+        logging.getLogger("bm25s").setLevel(logging.WARNING)  # importing it sets DEBUG, a line a prompt
         self.sentences = found
         self._stemmer = Stemmer.Stemmer("english")  # holds a cache and is not safe to share among threads
         self._stop = frozenset(STOPWORDS_EN_PLUS)
@@ -131,9 +134,7 @@ def _picks(index: _Index, asked: Sequence[Demand]) -> list[tuple[int, int]]:
     A sentence goes to the demand for which it ranks highest. So a cap on the reply takes the
     weakest sentences of all demands, not the last demands.
     """
-    lists = [
-        [] if demand.needs_reasoning else index.ranked(demand.text, SENTENCES_PER_DEMAND) for demand in asked
-    ]
+    lists = [[] if demand.needs_reasoning else index.ranked(demand.text, SENTENCES_PER_DEMAND) for demand in asked]
     picks: dict[int, int] = {}
     for rank in zip_longest(*lists):
         for number, sentence in enumerate(rank):
@@ -154,9 +155,7 @@ def _fitting(index: _Index, asked: Sequence[Demand], picks: list[tuple[int, int]
     return text
 
 
-def _rendered(
-    index: _Index, asked: Sequence[Demand], picks: Sequence[tuple[int, int]], partial: bool = False
-) -> str:
+def _rendered(index: _Index, asked: Sequence[Demand], picks: Sequence[tuple[int, int]], partial: bool = False) -> str:
     """The picks as text, demand by demand, each sentence on its line below its headings."""
     parts = []
     for number, demand in enumerate(asked):

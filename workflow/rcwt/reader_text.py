@@ -25,9 +25,7 @@ _JSON_START = re.compile(r"\{|\[\s*(?:[\[{\"]|$)")
 _GLUED_HEADING = re.compile(r"(?<=[^\s#])(?=#{1,6} [A-Z])")
 _GLUED_SENTENCE = re.compile(r"(?<=[a-z0-9)][.!?])(?=[A-Z][a-z]+ )")
 _SENTENCE_END = re.compile(r"[.!?][\"')\]”’]*\s+(?=\S)")
-_ABBREVIATION = re.compile(
-    r"(?:^|[\s(])(?:e\.g|i\.e|vs|cf|ca|approx|incl|resp|Dr|Mr|Mrs|Ms|No|Fig|Sec|Eq|al|St)\.$"
-)
+_ABBREVIATION = re.compile(r"(?:^|[\s(])(?:e\.g|i\.e|vs|cf|ca|approx|incl|resp|Dr|Mr|Mrs|Ms|No|Fig|Sec|Eq|al|St)\.$")
 _CLOSED = re.compile(r"[.!?][\"')\]”’]*$")
 
 _NUMBER_WORD = (
@@ -83,9 +81,7 @@ def sentences(text: str) -> list[Sentence]:
 def _without_cut_copies(found: list[Sentence]) -> list[Sentence]:
     texts = sorted({sentence.text for sentence in found})
     # In sorted order whatever begins with a text follows it directly.
-    cut = {
-        text for text, following in pairwise(texts) if following.startswith(text) and not _CLOSED.search(text)
-    }
+    cut = {text for text, following in pairwise(texts) if following.startswith(text) and not _CLOSED.search(text)}
     return [sentence for sentence in found if sentence.text not in cut]
 
 

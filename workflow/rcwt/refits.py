@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from rcwt.batched_logistic import fit_logistic_rows
-from rcwt.curves import FAMILIES, PARAMETERS, Fit, fit, logistic_bounds, midpoint_identified
+from rcwt.curves import FAMILIES, Fit, fit, logistic_bounds, midpoint_identified
 from rcwt.intervals import Floats, draw_calls, generator, percentile_interval
 from rcwt.judged import StatisticsError, item_scores, judged_calls
 from rcwt.statistics import POOLED
@@ -55,29 +55,24 @@ def curve_fits(
     are no rows where the ceiling of a share is not known. Raises StatisticsError where cells and trials
     disagree.
     """
-    calls = {key: part for key, part in judged_calls(trials, scores).groupby(CURVE_KEY)}
-    items = {key: part for key, part in item_scores(trials, scores).groupby(CURVE_KEY)}
+    calls = dict(iter(judged_calls(trials, scores).groupby(CURVE_KEY)))
+    items = dict(iter(item_scores(trials, scores).groupby(CURVE_KEY)))
     rows: list[dict[str, object]] = []
     ceiling_fits: dict[tuple[object, ...], list[Fit]] = {}
     for key, points in cells[cells["order"] == POOLED].groupby(CURVE_KEY):
         named = dict(zip(CURVE_KEY, key, strict=True))
-        window = int(named["window"])
         points = points.sort_values("q")
-        curve_calls = calls.get(key)
-        if curve_calls is None or not _agree(points, curve_calls):
+        if key not in calls or not _agree(points, calls[key]):
             raise StatisticsError(
-                f"cells: the hits of {', '.join(map(str, key))} are not those of the trials; accepted: a cells "
-                "table made from the same trials. Run the step 'intervals' again"
+                f"cells: the hits of {', '.join(map(str, key))} are not those of the trials; accepted: a "
+                "cells table made from the same trials. Run the step 'intervals' again"
             )
-        scored = points[points["possible"] > 0]
-        fits = list(_accuracy_fits(scored, window))
-        by_calls = by_facts = NO_INTERVAL
-        if fits[0].identified:
-            p = scored["p"].to_numpy(dtype=float)
-            by_calls = theta_interval(p, call_means(curve_calls, B, seed), window)
-            facts = fact_means(curve_calls, items[key], B, generator(seed, *key, "facts"))
-            by_facts = theta_interval(p, facts, window) if facts is not None else NO_INTERVAL
-        rows += [{**named, "fitted_to": "accuracy", **_row(one, window, by_calls, by_facts)} for one in fits]
+        window = int(points["window"].iloc[0])
+        for one in _accuracy_fits(points[points["possible"] > 0], window):
+            row = {**named, "fitted_to": "accuracy", **_row(one, window)}
+            if one.family == "logistic" and one.identified:
+                row |= _intervals(points, calls[key], items[key], B, generator(seed, *key, "facts"), seed)
+            rows.append(row)
         if points["ceiling"].notna().all():
             p, ceiling = (points[name].to_numpy(dtype=float) for name in ("p", "ceiling"))
             same = (window, *p, *ceiling)
@@ -140,10 +135,10 @@ def fact_means(calls: pd.DataFrame, items: pd.DataFrame, B: int, rng: np.random.
     same = (effective.groupby("call").size() == len(facts)).all() and calls["pack"].nunique() == 1
     if not same or len(facts) < 2:
         return None
-    table = effective.groupby(["q", "item"])["score"].agg(["sum", "count"]).unstack("item", fill_value=0)
     shares = sorted(calls.loc[calls["possible"] > 0, "q"].unique())
-    hits = table["sum"].reindex(index=shares, columns=facts, fill_value=0).to_numpy(dtype=float)
-    possible = table["count"].reindex(index=shares, columns=facts, fill_value=0).to_numpy(dtype=float)
+    every = pd.MultiIndex.from_product([shares, facts], names=["q", "item"])
+    table = effective.groupby(["q", "item"])["score"].agg(["sum", "count"]).reindex(every, fill_value=0)
+    hits, possible = (table[name].to_numpy(dtype=float).reshape(-1, len(facts)) for name in ("sum", "count"))
     # Calls without an answer are misses of every fact, also where no judge left a row for them.
     silent = calls[calls["status"].isin(NON_ANSWERS) & ~calls["call"].isin(items["call"])]
     possible += silent.groupby("q").size().reindex(shares, fill_value=0).to_numpy(dtype=float)[:, None]
@@ -166,17 +161,29 @@ def _accuracy_fits(points: pd.DataFrame, window: int) -> Iterator[Fit]:
             yield fit(family, p, means, window, ceiling)
 
 
-def _row(
-    one: Fit, window: int, by_calls: ThetaInterval = NO_INTERVAL, by_facts: ThetaInterval = NO_INTERVAL
+def _intervals(
+    points: pd.DataFrame,
+    calls: pd.DataFrame,
+    items: pd.DataFrame,
+    B: int,
+    rng: np.random.Generator,
+    seed: int,
 ) -> dict[str, object]:
+    window = int(points["window"].iloc[0])
+    p = points.loc[points["possible"] > 0, "p"].to_numpy(dtype=float)
+    by_calls = theta_interval(p, call_means(calls, B, seed), window)
+    facts = fact_means(calls, items, B, rng)
+    by_facts = NO_INTERVAL if facts is None else theta_interval(p, facts, window)
+    return {
+        "theta_ci_low": by_calls.low,
+        "theta_ci_high": by_calls.high,
+        "theta_ci_identified": by_calls.identified,
+        "theta_facts_low": by_facts.low,
+        "theta_facts_high": by_facts.high,
+        "theta_facts_identified": by_facts.identified,
+    }
+
+
+def _row(one: Fit, window: int) -> dict[str, object]:
     row: dict[str, object] = {"family": one.family, **one.params}
-    row |= {name: getattr(one, name) for name in _STATISTICS}
-    if one.family == "logistic":
-        row["theta"] = one.theta(window)
-        row |= {"theta_ci_low": by_calls.low, "theta_ci_high": by_calls.high}
-        row |= {"theta_facts_low": by_facts.low, "theta_facts_high": by_facts.high}
-        row |= {"theta_ci_identified": by_calls.identified, "theta_facts_identified": by_facts.identified}
-    return row
-
-
-assert set().union(*PARAMETERS.values()) <= set(CURVE_COLUMNS)
+    return row | {name: getattr(one, name) for name in _STATISTICS} | {"theta": one.theta(window)}

@@ -151,9 +151,7 @@ def _wilson(table: pd.DataFrame) -> pd.DataFrame:
     """Complete-call success, only where resampling says nothing: no hit at all, or nothing but hits."""
     columns = ["hits", "possible", "n_complete", "n_settled"]
     ends = [
-        wilson_interval(int(complete), int(settled))
-        if possible and hits in (0, possible)
-        else (np.nan, np.nan)
+        wilson_interval(int(complete), int(settled)) if possible and hits in (0, possible) else (np.nan, np.nan)
         for hits, possible, complete, settled in table[columns].itertuples(index=False)
     ]
     return pd.DataFrame(ends, columns=["wilson_low", "wilson_high"], index=table.index)
@@ -176,9 +174,7 @@ def _hits(stratum: pd.DataFrame) -> tuple[Ints, Ints]:
     return stratum["hits"].to_numpy(dtype=np.int64), stratum["possible"].to_numpy(dtype=np.int64)
 
 
-def _ends(
-    draws: Sequence[tuple[Ints, Ints]], strata: Sequence[tuple[Ints, Ints]]
-) -> tuple[float, float, str | None]:
+def _ends(draws: Sequence[tuple[Ints, Ints]], strata: Sequence[tuple[Ints, Ints]]) -> tuple[float, float, str | None]:
     hits = sum(int(stratum[0].sum()) for stratum in strata)
     possible = sum(int(stratum[1].sum()) for stratum in strata)
     if possible == 0:

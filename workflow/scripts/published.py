@@ -1,6 +1,6 @@
 """Import the paper's per-call CSV files: `trials.parquet`, `scores.parquet` and a report on every file.
 
-    python workflow/scripts/published.py --artifact DIR --trials OUT --scores OUT --files OUT.csv
+    python workflow/scripts/published.py --artifact DIR --task DIR --trials OUT --scores OUT --files OUT.csv
 
 All three files appear together or not at all: they are written under temporary names and renamed at the end.
 """
@@ -11,22 +11,28 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
+
 from rcwt.errors import ConfigError, RcwtError
-from rcwt.published import import_artifact
+from rcwt.manifest import ceiling_of_budgets
+from rcwt.published import import_artifact, with_ceilings
+from rcwt.published_kinds import MAIN_TASK
+from rcwt.tasks import load_task
 from rcwt.trials import SCORE_SCHEMA, TRIAL_SCHEMA, write_table
 
 
 def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description="Import the paper's per-call CSV files.")
-    parser.add_argument(
-        "--artifact", required=True, type=Path, metavar="DIR", help="folder, searched for *.csv"
-    )
+    parser.add_argument("--artifact", required=True, type=Path, metavar="DIR", help="folder, searched for *.csv")
     parser.add_argument(
         "--rescore-targets",
         default="{}",
         metavar="JSON",
         help='model ids of rescoring files by folder name or alias, such as {"gpt": "gpt-4.1-mini"}',
+    )
+    parser.add_argument(
+        "--task", required=True, type=Path, metavar="DIR", help="task folder whose evidence gives the main task's ceiling"
     )
     for name, what in (
         ("trials", "one row a call"),
@@ -63,21 +69,32 @@ def write_together(writers: dict[Path, Callable[[Path], object]]) -> None:
             part.unlink(missing_ok=True)
 
 
+def main_task_ceilings(trials: pd.DataFrame, folder: Path) -> pd.DataFrame:
+    """The trials with the evidence ceiling of the main task, whose texts have the paper's token geometry."""
+    task = load_task(folder)
+
+    def ceiling_of(experiment: str, window: int, c: int, r: int) -> float | None:
+        return ceiling_of_budgets(task, "coordination", c, r) if experiment == MAIN_TASK.experiment else None
+
+    return with_ceilings(trials, ceiling_of)
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the import; an error is one message on stderr and exit code 1."""
     options = arguments(argv)
     try:
         imported = import_artifact(options.artifact, rescore_targets(options.rescore_targets))
-    except RcwtError as error:
+        trials = main_task_ceilings(imported.trials, options.task)
+        write_together(
+            {
+                options.trials: lambda path: write_table(trials, TRIAL_SCHEMA, path),
+                options.scores: lambda path: write_table(imported.scores, SCORE_SCHEMA, path),
+                options.files: lambda path: imported.files.to_csv(path, index=False),
+            }
+        )
+    except (RcwtError, OSError) as error:
         print(f"published: {error}", file=sys.stderr)
         return 1
-    write_together(
-        {
-            options.trials: lambda path: write_table(imported.trials, TRIAL_SCHEMA, path),
-            options.scores: lambda path: write_table(imported.scores, SCORE_SCHEMA, path),
-            options.files: lambda path: imported.files.to_csv(path, index=False),
-        }
-    )
     return 0
 
 

@@ -42,13 +42,16 @@ class CellScores(BaseModel):
 def by_rules(records: Sequence[TrialRecord], items: Sequence[Item]) -> list[TrialScores]:
     """Scores of the rule judge. A reply that holds no answer is not judged: its items are misses by rule."""
     scores = []
+    judged: dict[str, dict[str, int]] = {}  # equal replies, such as a deterministic model's, are judged once
     for record in records:
         if record.response.status in NON_ANSWERS or record.response.text is None:
             missed = dict.fromkeys((item.id for item in items), 0)
             scores.append(TrialScores(trial=record.trial, status="non_answer", items=missed))
         else:
-            outcome = {**judge(record.response.text, items)}
-            scores.append(TrialScores(trial=record.trial, status="scored", items=outcome))
+            text = record.response.text
+            if text not in judged:
+                judged[text] = judge(text, items)
+            scores.append(TrialScores(trial=record.trial, status="scored", items={**judged[text]}))
     return scores
 
 

@@ -8,32 +8,34 @@ changes a value: a number stays whole, a unit stays itself, a range stays a rang
 import html
 import re
 import unicodedata
-from collections.abc import Callable
+from decimal import Decimal
 
-_SMALL = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_WORD_VALUES = {word: value for value, word in enumerate(_SMALL)} | {
-    word: 10 * value for value, word in enumerate(_TENS, start=2)
+_WORD_VALUES = {
+    **{"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9},
+    **{"ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16},
+    **{"seventeen": 17, "eighteen": 18, "nineteen": 19},
+    **{"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90},
 }
-_UNIT_WORD = "(?:" + "|".join(_SMALL[1:10]) + ")"
-_BELOW_100 = rf"(?:(?:{'|'.join(_TENS)})(?:[ -]{_UNIT_WORD})?|{'|'.join(reversed(_SMALL))})"
-_BELOW_1000 = rf"(?:(?:(?:{_UNIT_WORD}|a) )?hundred(?:(?: and)? {_BELOW_100})?|{_BELOW_100})"
+# Longer words first: "seven" must not end "seventeen".
+_SMALL = sorted((word for word, value in _WORD_VALUES.items() if value < 20), key=len, reverse=True)
+_TENS = [word for word, value in _WORD_VALUES.items() if value >= 20]
+_DIGIT_WORD = f"(?:{'|'.join(word for word, value in _WORD_VALUES.items() if 0 < value < 10)})"
+_BELOW_100 = rf"(?:(?:{'|'.join(_TENS)})(?:[ -]{_DIGIT_WORD}\b)?|(?:{'|'.join(_SMALL)}))"
+# A bare "hundred" is no number: "several hundred thousand" must not read as 100000.
+_BELOW_1000 = rf"(?:(?:{_DIGIT_WORD}|a) hundred(?:(?: and)? {_BELOW_100}\b)?|{_BELOW_100})"
 _NUMBER_WORDS = re.compile(
-    rf"\b(?:(?:(?:{_BELOW_1000}|a) )?thousand(?:(?: and)? {_BELOW_1000})?|{_BELOW_1000})\b", re.IGNORECASE
+    rf"\b(?:(?:{_BELOW_1000}|a) thousand(?:(?: and)? {_BELOW_1000})?|{_BELOW_1000})\b", re.IGNORECASE
 )
-_MULTIPLES = {"hundred": 100, "thousand": 1_000}
+_MULTIPLES = {"k": 1_000, "thousand": 1_000, "m": 1_000_000, "million": 1_000_000, "billion": 1_000_000_000}
 
-#: Spellings of a unit after a number; the first of each is the one kept.
+#: Spellings of a unit after a number, by the one that is kept.
 _UNITS = {
     "kb": "kb|kilo-?bytes?|kbytes?",
     "kib": "kib|kibi-?bytes?",
     "mb": "mb|mega-?bytes?|mbytes?",
     "gb": "gb|giga-?bytes?|gbytes?",
     "byte": "bytes?|octets?",
-    "us": "us|µs|μs|micro-?sec(?:ond)?s?",
+    "us": "us|μs|micro-?sec(?:ond)?s?",
     "ms": "ms|msecs?|milli-?sec(?:ond)?s?",
     "s": "s|secs?|seconds?",
     "min": "mins?|minutes?",
@@ -43,89 +45,117 @@ _UNITS = {
     "month": "months?",
     "year": "years?|yrs?",
 }
-_UNIT_NAMES = [(re.compile(f"(?:{spellings})"), unit) for unit, spellings in _UNITS.items()]
-_UNIT = re.compile(rf"(?<=\d)[ -]?({'|'.join(_UNITS.values())})(?![^\W_])")
-_LASTING = "day|week|month|year|hour|min"
+UNIT = re.compile(rf"(?<=\d)[ -]?(?:{'|'.join(f'(?P<{u}>{s})' for u, s in _UNITS.items())})(?![^\W_])")
 
-_DASHES = re.compile("[‐‑‒–−﹣－]")
-_LONG_DASH = re.compile("[ ]?[—―][ ]?")
 _INVISIBLE = re.compile("[\u200b\u200c\u200d\u2060\ufeff\u00ad]")
 _SPACE_IN_NUMBER = re.compile("(?<=\\d)[\u00a0\u2007\u2009\u202f'’](?=\\d{3}(?!\\d))")
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_SUPERSCRIPT = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _FRACTIONS = {"½": ".5", "¼": ".25", "¾": ".75"}
-_LATEX = (
-    (re.compile(r"\\(?:text|mathrm|mathbf|textbf|mathit)\s*\{([^{}]*)\}"), r"\1"),
-    (re.compile(r"\\(?:approx|sim|simeq|,|;|:|!|quad)\s?"), " "),
+_MARKUP = (
+    (re.compile(r"\\(?:text|mathrm|mathbf|textbf|mathit)\s*\{([^{}\n]*)\}"), r"\1"),
+    (re.compile(r"\\(?:approx|sim|simeq|quad)\b ?|\\[,;:!]"), " "),
     (re.compile(r"\\times\b"), "×"),
-    (re.compile(r"\\(?:to|rightarrow)\b"), "to"),
     (re.compile(r"\{,\}"), ","),
-    (re.compile(r"\\[()\[\]]|(?<![\w\\])\$(?=\S)|(?<=\S)\$(?!\w)"), ""),
-    (re.compile(r"\\(?=[^\w\s])"), ""),
-)
-_MARKDOWN = (
-    (re.compile(r"~~[^~\n]+~~"), " "),  # struck out: withdrawn by the writer
+    (re.compile(r"\\(?=[^\w\s])|(?<!\w)\$(?=\S)|(?<=\S)\$(?!\w)"), ""),
+    (re.compile(r"~~[^~\n]+~~"), " "),  # struck out: the writer takes it back
     (re.compile(r"\[([^\]\n]+)\]\([^)\s]*\)"), r"\1"),
-    (re.compile(r"\*+(?=\S)|(?<=\S)\*+|`+"), ""),
+    (re.compile(r"\*+(?=\S)|(?<=\S)\*+|\*{2,}|`+"), ""),
     (re.compile(r"(?<!\w)_+(?=\S)|(?<=\S)_+(?!\w)"), ""),
 )
+_DASHES = re.compile("[‐‑‒–−]")
+_DASH_IN_RANGE = re.compile("(?<=\\d) ?[—―] ?(?=\\d)")
 
 _BARE_POINT = re.compile(r"(?<![\w.])\.(?=\d)")
-_THOUSANDS = re.compile(r"(?<![\w.,-])(\d{1,3}(?:,\d{3})+|\d{1,3}(?: \d{3})+)(?![\d,]*\d)")
-_THOUSANDS_RANGE = re.compile(r"(?<=\d-)\d{1,3}(?:,\d{3})+(?![\d,]*\d)")
-_POWER = re.compile(r"(?<![\w.,-])(?:(\d+(?:\.\d+)?) ?[x×·*] ?)?10\^\{?(\d{1,2})\}?(?!\d)")
-_EXPONENT = re.compile(r"(?<![\w.,-])(\d+(?:\.\d+)?)e\+?(\d{1,2})(?!\w)", re.IGNORECASE)
+_THOUSANDS = re.compile(r"(?<![\w.,])(?<!\d )\d{1,3}(?:(?:,\d{3})+|(?: \d{3})+)(?:\.\d+)?(?![.,]?\d)")
+_POWER = re.compile(r"(?<![\w.,])(?:(\d+(?:\.\d+)?) ?[x×*] ?)?10\^\{?(\d{1,2})\}?(?!\d)", re.IGNORECASE)
+_EXPONENT = re.compile(r"(?<![\w.,])(\d+(?:\.\d+)?)e\+?(\d{1,2})(?!\w)", re.IGNORECASE)
+# A lower-case m is metres or minutes; a million only when written out or as a capital.
 _MULTIPLIER = re.compile(
-    r"(?<![\w.,])(?:(?<=\d-))?(\d+(?:\.\d+)?)(?: ?[kK]|M|[ -](?i:thousand|million|billion|mn))"
-    r"(?=(?i:ops|msgs?|messages?|bytes?)\b|(?!\w))"
+    r"(?<![\w.,])(?!0\d)(\d+(?:\.\d+)?)(?: ?([kK])|(M)|[ -]((?i:thousand|million|billion)))"
+    r"(?:(?!\w)|(?=(?i:ops|msgs?|messages?)\b))"
 )
 _APPROXIMATELY = re.compile(
-    r"[~≈∼≃≅≲≳]+\s*|\b(?:about|around|approximately|approx\.?|roughly|circa|ca\.|c\.)\s+(?=\d)"
+    r"[~≈∼≃≅]+ ?|\b(?:about|around|approximately|approx\.?|roughly|circa|ca\.) ?(?=[~≈∼≃≅]* ?\d)"
 )
-_BETWEEN = re.compile(r"\b(?:between|from) (\d+(?:\.\d+)?) (?:and|to) (\d+(?:\.\d+)?)(?![\d.,]*\d)")
-_RANGE = re.compile(rf"(?<![\w.,])(\d+(?:\.\d+)?)( (?:{_LASTING}))?( ?- ?| to |-to-| or )(\d+(?:\.\d+)?)(?![.,]?\d)")
+_NUMBER = r"(\d+(?:\.\d+)?)"
+_BETWEEN = re.compile(rf"\b(?:between|from) {_NUMBER} (?:and|to) {_NUMBER}(?![.,]?\d)")
+_LASTING_RANGE = re.compile(rf"(?<![\w.,]){_NUMBER} (min|hour|day|week|month|year)(?: ?- ?| to | or ){_NUMBER} \2")
+_RANGE = re.compile(rf"(?<![\w.,]){_NUMBER}(?: ?- ?| to |-to-| or ){_NUMBER}(?![.,]?\d)")
 _PER_SECOND = re.compile(r"(?: ?/ ?|[ -]per[ -])(?:seconds?|secs?|s)\b")
 _EACH_SECOND = re.compile(r"(?<=\d)( [a-z]+)? (?:a|each|every) second\b")
-_RATE_NOUNS = ((re.compile(r"\b(?:msgs?|message)(?=/s\b)"), "messages"), (re.compile(r"\b(?:ops?|operation)(?=/s\b)"), "operations"))
-_SIZE_RATE = re.compile(r"(?<=\d )(kb|kib|mb|gb|byte)/s\b")
+_RATES = (
+    (re.compile(r"\b(?:msgs?|message)(?=/s\b)"), "messages"),
+    (re.compile(r"\b(?:ops?|operation)(?=/s\b)"), "operations"),
+    (re.compile(r"(?<=\d) (kb|kib|mb|gb|byte)/s\b"), r" \1ps"),  # a size a second is not a size
+)
 
 
 def clean(text: str) -> str:
-    """`text` with one kind of dash and space, without markdown emphasis, LaTeX and HTML entities; lines stay."""
+    """`text` without emphasis, LaTeX and HTML entities, with one kind of dash and of space; lines stay lines."""
     text = _INVISIBLE.sub("", html.unescape(text))
-    text = _SPACE_IN_NUMBER.sub("", text)
-    text = re.sub("(?<=\\d)[⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda match: "^" + match[0].translate(_SUPERSCRIPTS), text)
+    text = _SUPERSCRIPT.sub(_superscript, _SPACE_IN_NUMBER.sub("", text))
     for sign, decimals in _FRACTIONS.items():
-        text = re.sub(rf"(?<!\d) ?{sign}", f" 0{decimals}", text)
-        text = re.sub(rf"(?<=\d) ?{sign}", decimals, text)
+        text = re.sub(rf"(?<=\d) ?{sign}", decimals, text).replace(sign, "0" + decimals)
     text = unicodedata.normalize("NFKC", text)
-    for pattern, plain in (*_LATEX, *_MARKDOWN):
+    for pattern, plain in _MARKUP:
         text = pattern.sub(plain, text)
-    text = re.sub(r"(?<=\d)[ ]?[—―][ ]?(?=\d)", "-", text)
-    text = _DASHES.sub("-", _LONG_DASH.sub(" - ", text))
+    text = _DASHES.sub("-", _DASH_IN_RANGE.sub("-", text))
+    text = re.sub("[—―]", " - ", text.replace("’", "'"))
     return re.sub(r"[^\S\n]+", " ", text)
 
 
 def normalise(text: str) -> str:
-    """`text` in lower case with numbers as digits and units in one spelling (see the module's docstring).
+    """`text` in lower case, numbers as digits, units in one spelling (see the module's docstring).
 
-    Leading and trailing spaces stay as one space, so that a part of a longer text can be normalised by itself.
+    All white space becomes single spaces; one at either end stays, so that a part of a longer text can be
+    normalised by itself.
     """
-    text = clean(text)
+    text = re.sub(r"\s+", " ", clean(text))
     text = _NUMBER_WORDS.sub(_from_words, text)
     text = _BARE_POINT.sub("0.", text)
-    for pattern in (_THOUSANDS, _THOUSANDS_RANGE):
-        text = pattern.sub(lambda match: re.sub("[ ,]", "", match[0]), text)
-    text = _POWER.sub(lambda match: _expand(match[1] or "1", int(match[2])), text)
-    text = _EXPONENT.sub(lambda match: _expand(match[1], int(match[2])), text)
-    text = _MULTIPLIER.sub(_multiply, text).casefold()
+    text = _THOUSANDS.sub(lambda match: re.sub("[ ,]", "", match[0]), text)
+    text = _POWER.sub(lambda match: _product(match[1] or "1", 10 ** int(match[2])), text)
+    text = _EXPONENT.sub(lambda match: _product(match[1], 10 ** int(match[2])), text)
+    text = _MULTIPLIER.sub(_multiplied, text).casefold()
     text = _APPROXIMATELY.sub("", text)
-    text = _UNIT.sub(lambda match: " " + _unit(match[1]), text)
-    text = _BETWEEN.sub(_join(1, 2), text)
+    text = UNIT.sub(lambda match: f" {match.lastgroup}", text)
+    text = _BETWEEN.sub(r"\1-\2", text)
+    text = _LASTING_RANGE.sub(r"\1-\3 \2", text)
     text = _RANGE.sub(_range, text)
-    # A range of two lengths with one unit each has lost the first; the unit after the second stands for both.
-    text = _PER_SECOND.sub("/s", text)
-    text = _EACH_SECOND.sub(lambda match: (match[1] or "") + "/s", text)
-    for noun, plural in _RATE_NOUNS:
-        text = noun.sub(plural, text)
-    text = _SIZE_RATE.sub(r"\1ps", text)
-    return re.sub(r"\s+", " ", text)
+    text = _EACH_SECOND.sub(r"\1/s", _PER_SECOND.sub("/s", text))
+    for pattern, plain in _RATES:
+        text = pattern.sub(plain, text)
+    return text
+
+
+def _superscript(match: re.Match[str]) -> str:
+    """A power after a digit; elsewhere the mark of a footnote, which says nothing."""
+    after_digit = match.start() > 0 and match.string[match.start() - 1].isdigit()
+    return "^" + unicodedata.normalize("NFKC", match[0]) if after_digit else ""
+
+
+def _from_words(match: re.Match[str]) -> str:
+    total, below_thousand = 0, 0
+    for word in re.split("[ -]", match[0].lower()):
+        if word == "hundred":
+            below_thousand = 100 * (below_thousand or 1)
+        elif word == "thousand":
+            total, below_thousand = 1_000 * (below_thousand or 1), 0
+        else:
+            below_thousand += _WORD_VALUES.get(word, 0)
+    return str(total + below_thousand)
+
+
+def _multiplied(match: re.Match[str]) -> str:
+    sign = next(group for group in match.groups()[1:] if group)
+    return _product(match[1], _MULTIPLES[sign.lower()])
+
+
+def _product(number: str, factor: int) -> str:
+    product = Decimal(number) * factor
+    return format(product.quantize(1) if product == product.to_integral_value() else product.normalize(), "f")
+
+
+def _range(match: re.Match[str]) -> str:
+    """`2-3` for `2 to 3`; "RFC 9420 - 3 options" and "a ratio of 5 to 1" are no ranges, since they fall."""
+    return f"{match[1]}-{match[2]}" if Decimal(match[1]) < Decimal(match[2]) else match[0]

@@ -1,0 +1,1 @@
+"""Scoring replies: the rule judge, and the scores of a cell as they are kept."""

@@ -1,0 +1,169 @@
+"""The passages of a reply: its sentences, list items and table rows, each with what it stands under.
+
+A value counts only where it is said of its subject, and a reply often names the subject once, in a heading
+or a parent bullet, and gives the value below. So each passage begins with its headings.
+"""
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+
+from rcwt.scoring.normalise import clean, normalise
+
+#: Between a passage and what it stands under.
+UNDER = " | "
+
+_HEADING = re.compile(r"^\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
+_BOLD_LINE = re.compile(r"^\s*(\*\*|__)(?=\S)(.+?)(?<=\S)\1\s*:?\s*$")
+_ITEM = re.compile(r"^(\s*)(?:([-*+•‣◦▪])|\(?(?:\d{1,2}|[a-zA-Z])[.)])\s+(?=\S)(.*)$")
+_TABLE_RULE = re.compile(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
+_FENCE = re.compile(r"^\s*(?:```|~~~)")
+_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_BAR = re.compile(r"(?<!\\)\|")
+_LABEL = re.compile(r"^([^:.!?|]{2,60}?)(?::| - )\s*(?=\S)")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]”’]*\s+(?=[\"'(\[“‘]?[A-Z0-9~])")
+_ABBREVIATION = re.compile(r"(?:^|[\s(])(?:e\.g|i\.e|vs|cf|ca|approx|incl|resp|no|fig|eq|est)\.$", re.IGNORECASE)
+# A sentence that begins so speaks of what the sentence before it names.
+_REFERS_BACK = re.compile(
+    r"(?:it|its|this|these|that|they|their|the (?:latter|former|limit|rate|figure|value))\b", re.IGNORECASE
+)
+#: A paragraph line shorter than this was ended on purpose; a longer one may have been wrapped.
+_WRAP_COLUMN = 60
+_TITLE_WORDS = 10
+
+
+def passages(text: str) -> list[str]:
+    """Normalised passages of `text` in reading order, each as `heading | parent | sentence`."""
+    outline = _Outline()
+    lines = _BREAK.sub("\n", text).replace("\r\n", "\n").split("\n")
+    for number, line in enumerate(lines):
+        following = lines[number + 1] if number + 1 < len(lines) else ""
+        outline.add(line, following)
+    outline.end_block()
+    return list(dict.fromkeys(passage for parts in outline.found if (passage := _joined(parts))))
+
+
+@lru_cache(maxsize=4096)
+def _normalised(part: str) -> str:
+    return normalise(part).strip()
+
+
+def _joined(parts: tuple[str, ...]) -> str:
+    return UNDER.join(filter(None, map(_normalised, parts)))
+
+
+@dataclass
+class _Outline:
+    """Walks the lines of a markdown text. Levels order what a passage can stand under: 1-6 headings, 7 a bold
+    line, 8 a line that ends in a colon, then list items by indentation.
+    """
+
+    found: list[tuple[str, ...]] = field(default_factory=list)
+    above: list[tuple[tuple[int, int], str]] = field(default_factory=list)
+    block: list[str] = field(default_factory=list)
+    block_level: tuple[int, int] | None = None  # of a list item; None for a paragraph
+    columns: list[str] | None = None
+
+    def add(self, line: str, following: str) -> None:
+        """Take in the next line; `following` tells a table's head from its rows."""
+        if self._is_row(line, following):
+            self.end_block()
+            self._row(line, following)
+            return
+        self.columns = None
+        if not line.strip() or _FENCE.match(line):
+            self.end_block()
+        elif heading := _HEADING.match(line) or _BOLD_LINE.match(line):
+            self.end_block()
+            self._enter((len(heading[1]) if heading.re is _HEADING else 7, 0), clean(heading[2]))
+        elif item := _ITEM.match(line):
+            self.end_block()
+            self.block_level = (9 + len(item[1].expandtabs(4)), 1 if item[2] else 0)
+            self.block = [item[3]]
+        else:
+            if self.block and not self._continues(line):
+                self.end_block()
+            if not self.block and line[0].isspace():
+                self.block_level = self._indented(line)
+            self.block.append(line.strip())
+
+    def _is_row(self, line: str, following: str) -> bool:
+        begun = self.columns is not None or bool(_TABLE_RULE.match(following)) or line.lstrip().startswith("|")
+        return "|" in line and begun
+
+    def _indented(self, line: str) -> tuple[int, int] | None:
+        """Level of an indented line that is no item: under the item it is indented below, if there is one."""
+        level = (9 + len(line) - len(line.lstrip()), 2)
+        return level if any((9, 0) <= entry < level for entry, _ in self.above) else None
+
+    def _continues(self, line: str) -> bool:
+        """Whether `line` is the rest of a wrapped line rather than a line of its own."""
+        before = self.block[-1]
+        if self.block_level is not None and not line[0].isspace():
+            return line.strip()[0].islower()
+        return line.strip()[0].islower() or (len(before) >= _WRAP_COLUMN and before[-1] not in ".!?:;|")
+
+    def _enter(self, level: tuple[int, int], title: str) -> None:
+        self._leave(level)
+        self.found.append(self._under(title))
+        self.above.append((level, title))
+
+    def _leave(self, level: tuple[int, int]) -> None:
+        self.above = [entry for entry in self.above if entry[0] < level]
+
+    def _under(self, *parts: str) -> tuple[str, ...]:
+        return (*(title for _, title in self.above), *parts)
+
+    def end_block(self) -> None:
+        """Close the paragraph or list item that is being read."""
+        text, level = clean(" ".join(self.block)).strip(), self.block_level
+        self.block, self.block_level = [], None
+        if not text:
+            return
+        leads = text.endswith(":")
+        if level is None:
+            # A numbered title or a label keeps the paragraphs after it; any other list is over.
+            self.above = [e for e in self.above if e[0] < (8, 0) or (e[0][1] == 0 and _is_title(e[1]))]
+        else:
+            self._leave(level)
+        self.found += [self._under(sentence) for sentence in _sentences(text)]
+        if level is not None:
+            self.above.append((level, text))
+        elif leads:
+            self._leave((8, 0))
+            self.above.append(((8, 0), _sentences(text)[-1]))
+
+    def _row(self, line: str, following: str) -> None:
+        cells = [clean(cell).strip() for cell in _BAR.split(line.strip().strip("|"))]
+        if _TABLE_RULE.match(line):
+            return
+        if self.columns is None:
+            self.columns = cells if _TABLE_RULE.match(following) else []
+            if self.columns:
+                return
+        named = [f"{name}: {cell}" if name else cell for name, cell in zip(self.columns[1:], cells[1:], strict=False)]
+        rest = cells[1 + len(named) :]
+        self.found.append(self._under(cells[0], *named, *rest))
+
+
+def _is_title(text: str) -> bool:
+    return len(text.split()) <= _TITLE_WORDS and text[-1] not in ".!?;,"
+
+
+def _sentences(text: str) -> list[str]:
+    """Sentences of one block; a later one carries the block's label, and what it refers back to."""
+    parts, start = [], 0
+    for end in _SENTENCE_END.finditer(text):
+        if not _ABBREVIATION.search(text[start : end.start()]):
+            parts.append(text[start : end.end()].strip())
+            start = end.end()
+    parts.append(text[start:].strip())
+    label = _LABEL.match(parts[0])
+    found = parts[:1]
+    for before, part in pairwise(parts):
+        labelled = label[1] + UNDER + part if label else part
+        found.append(labelled)
+        if _REFERS_BACK.match(part):
+            found.append(f"{before} {part}")
+    return [part for part in found if part]

@@ -1,0 +1,106 @@
+"""The pattern language of `accept` and `reject`: regular expressions on normalised text, whole values only.
+
+A pattern is an ordinary regular expression (Python's `re`, case ignored). It is read against passages that
+`rcwt.scoring.normalise` has brought to one spelling, and the plain words and numbers of the pattern itself
+are brought to the same spelling first. So `100K messages per second` in a pattern finds `100,000 msgs/sec`
+in a reply, and `2-3 weeks` finds "two to three weeks".
+
+Boundaries are added by themselves:
+
+- a match begins and ends at the edge of a word: `correct` does not find "incorrect", nor `week` "weeks";
+- a number is a whole number with nothing before or after it: `5 ms` finds neither "15 ms", "1.5 ms",
+  "5.5 ms", "3-5 ms" nor "-5 ms", also behind a wildcard (`streams.*5 ms`);
+- a unit that follows its number is whole: `8 KB` finds neither "8 KBps", "8 KB/s" nor "8 kbit";
+- a number right behind "not", "never", "rather than" or "instead of" is not a match, nor is there any pattern
+  that is an alternative by itself.
+
+A word before `?`, `*`, `+` or a class keeps its spelling (`weeks?` stays as written; normalised text has
+the singular after a number, so write `2-3 weeks`).
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rcwt.scoring.normalise import normalise
+
+_EDGE_BEFORE = r"(?:(?<!\w)|(?=\W))"
+_EDGE_AFTER = r"(?:(?!\w)|(?<=\W))"
+_NUMBER_BEFORE = r"(?<!\d)(?<!\d[.,/^-])(?<!\s-)(?<!^-)"
+_NUMBER_AFTER = r"(?!\d)(?![.,/^-]\d)"
+
+_CLASS = r"\[\^?\]?(?:\\.|[^\]\\])*\]"
+_COUNT = r"\{\d*,?\d*\}"
+# Plain text of a pattern, in which a point between digits is a decimal point; or a piece of syntax.
+_PIECE = re.compile(
+    r"(?P<text>(?:[^\\\[\](){}|.^$*+?]|(?<=\d)\\?\.(?=\d))+)"
+    rf"|\(\?(?:P<\w+>|P=\w+\)|<?[=!]|[:>]|[a-zA-Z-]+[:)])|{_CLASS}|{_COUNT}|\\.|.",
+    re.DOTALL,
+)
+_LAST_WORD = re.compile(r"[^\W_]+$")
+_ATOM = rf"(?:\d|\\d|\[[\d-]*\d[\d-]*\])(?:[*+?]|{_COUNT})?"
+# A number, or syntax whose digits are none.
+_NUMBER = re.compile(rf"(?P<number>{_ATOM}(?:(?:\\\.|-)?{_ATOM})*)|\(\?<?[=!][^()]*\)|{_CLASS}|{_COUNT}|\(\?P<\w+>|\\.")
+_WILDCARD_THEN_WORD = re.compile(rf"((?:(?<!\\)\.\)?|\[\^[^\]]*\])(?:[*+]|{_COUNT})\??)(?=\w)")
+_NEGATED = re.compile(r"(?:\b(?:not|never|rather than|instead of)|n't)(?: (?:exactly|the|a|an|at|is|be|of))* $")
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A compiled pattern; see the module's docstring for what it finds."""
+
+    source: str
+    regex: re.Pattern[str]
+    names_number: bool
+
+    def found_in(self, passage: str, *, whole_claim: bool = False) -> bool:
+        """Whether the normalised `passage` says what the pattern says.
+
+        What stands behind "not" or "instead of" is not said. That goes for a pattern with a number and for
+        one that is the `whole_claim`; beside others a pattern may be a mere subject, as in "chosen instead of
+        LISTEN/NOTIFY, whose limit is 8 KB".
+        """
+        found = self.regex.finditer(passage)
+        if not (self.names_number or whole_claim):
+            return any(found)
+        return any(not _NEGATED.search(passage[: match.start()]) for match in found)
+
+
+@lru_cache(maxsize=4096)
+def compile_pattern(source: str) -> Pattern:
+    """The pattern that `source` writes.
+
+    Raises ValueError, saying what is wrong, for a source that is no regular expression or that would be
+    found in an empty text.
+    """
+    body = _NUMBER.sub(_guard_number, _normalise_text(source.strip()))
+    body = _WILDCARD_THEN_WORD.sub(lambda match: match[1] + _EDGE_BEFORE, body)
+    try:
+        re.compile(source)
+        regex = re.compile(f"{_EDGE_BEFORE}(?:{body}){_EDGE_AFTER}", re.IGNORECASE)
+    except re.error as error:
+        raise ValueError(f"not a regular expression: {error}") from None
+    if regex.search(""):
+        raise ValueError("it is found in an empty text, so it says nothing")
+    plain = "".join(piece["text"] or "" for piece in _PIECE.finditer(source))
+    return Pattern(source, regex, names_number=bool(re.search(r"\d", normalise(plain))))
+
+
+def _normalise_text(source: str) -> str:
+    """`source` with its plain text in the spelling of normalised passages."""
+    return "".join(
+        _plain(piece["text"], source[piece.end() : piece.end() + 1]) if piece["text"] else piece[0]
+        for piece in _PIECE.finditer(source)
+    )
+
+
+def _plain(text: str, following: str) -> str:
+    # A quantifier acts on the last letter as written, so the word it ends must stay as written.
+    word = _LAST_WORD.search(text) if following and following in "?*+{[\\" else None
+    start = word.start() if word else len(text)
+    return re.sub(r"\\?\.", r"\\.", normalise(text[:start].replace("\\.", ".")) + text[start:].casefold())
+
+
+def _guard_number(match: re.Match[str]) -> str:
+    number = match["number"]
+    return f"{_NUMBER_BEFORE}(?:{number}){_NUMBER_AFTER}" if number else match[0]

@@ -1,0 +1,315 @@
+"""A task: the texts that fill a prompt, and the facts that a reply is judged by. One folder each.
+
+A folder holds `task.yaml`, `instruction.md`, `reference.md` (what the task is answered from) and at least one
+`coordination*.md`. Every other `*.md`, a README aside, is a further question by its name. The keys of `task.yaml`
+are explained at the top of `resources/templates/spec_recall/task.yaml`.
+"""
+
+import difflib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, StrictBool, ValidationError
+
+from rcwt.config_files import ConfigFile, KeyPath
+from rcwt.digests import digest
+from rcwt.errors import ConfigError, TaskError
+from rcwt.scoring.normalise import normalise
+from rcwt.scoring.passages import passages
+from rcwt.scoring.patterns import compile_pattern
+from rcwt.scoring.rules import judge
+from rcwt.tokens import special_tokens
+
+TASK_FILE = "task.yaml"
+INSTRUCTION, REFERENCE, COORDINATION = "instruction", "reference", "coordination"
+#: Kinds of task; one whose reply is free text is `open`.
+Kind = Literal["open"]
+#: One way to accept an item: a pattern; patterns of one passage; or several of those (`rcwt.scoring.rules`).
+Alternative = str | tuple[str, ...] | tuple[tuple[str, ...], ...]
+
+_ALTERNATIVE = "a pattern, a list of patterns, or a list of lists of patterns"
+
+
+def _said(text: str) -> str:
+    if not text.strip():
+        raise ValueError("it is empty")
+    return text
+
+
+def _pattern(text: str) -> str:
+    compile_pattern(text)
+    return text
+
+
+def _alternative(value: Any) -> Alternative:
+    if isinstance(value, str):
+        return _pattern(value)
+    if isinstance(value, list | tuple) and value:
+        if all(isinstance(part, str) for part in value):
+            return tuple(_pattern(part) for part in value)
+        if all(isinstance(part, list | tuple) and part for part in value):
+            inner = [_alternative(part) for part in value]
+            if all(isinstance(part, tuple) and isinstance(part[0], str) for part in inner):
+                return tuple(inner)  # type: ignore[return-value]  # just checked: tuples of strings
+    raise ValueError(f"it is not {_ALTERNATIVE}; quote a pattern that YAML takes for a number")
+
+
+Text = Annotated[str, AfterValidator(_said)]
+PatternText = Annotated[str, AfterValidator(_pattern)]
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Evidence(_Record):
+    """Strings of the reference that must all stand whole in a block for a fact to be visible there."""
+
+    strict: tuple[Text, ...] = Field(min_length=1, description="texts copied from reference.md: the whole statement")
+    lenient: tuple[Text, ...] = Field(min_length=1, description="texts copied from reference.md: just the value")
+
+
+class Item(_Record):
+    """One fact that a reply is judged by."""
+
+    id: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", description="a name of letters, digits and '_'")
+    effective: StrictBool = Field(default=True, description="true or false: whether the effective score counts it")
+    statement: Text = Field(description="one sentence that a language-model judge checks")
+    evidence: Evidence = Field(description="the lists 'strict' and 'lenient'")
+    accept: tuple[Annotated[Alternative, PlainValidator(_alternative)], ...] = Field(
+        min_length=1, description=f"a list of alternatives, each {_ALTERNATIVE}"
+    )
+    reject: tuple[PatternText, ...] = Field(default=(), description="a list of patterns")
+
+
+class _TaskFile(_Record):
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", description="a name of letters, digits, '_' and '-'")
+    title: Text = Field(description="one line for people")
+    kind: Kind = Field(description="'open'")
+    coordination: Text = Field(default=f"{COORDINATION}.md", description="a coordination*.md file of the folder")
+    items: tuple[Item, ...] = Field(min_length=1, description="a list of at least one item")
+
+
+class Task(_Record):
+    """A task folder as loaded: texts without surrounding white space, and the items in file order."""
+
+    name: str
+    title: str
+    kind: Kind
+    folder: Path
+    instruction: str
+    reference: str | None  # None for kinds that are answered without one
+    coordination: str  # the variant used by default, a key of `coordinations`
+    coordinations: dict[str, str]  # by file name without .md
+    questions: dict[str, str]  # by file name without .md
+    items: tuple[Item, ...]
+
+
+def load_task(folder: Path) -> Task:
+    """Read and check a task folder.
+
+    Raises TaskError naming file and key, what was found, what is accepted and what to do: a missing, empty or
+    unreadable file, a key that is unknown, doubled or wrong, a pattern that does not compile, evidence that is
+    not in the reference, a reference that its own items do not accept.
+    """
+    if not folder.is_dir():
+        raise TaskError(
+            f"{folder}: no such folder; accepted: a task folder with {TASK_FILE}, {INSTRUCTION}.md, "
+            f"{REFERENCE}.md and {COORDINATION}.md. Create it or correct the task's name"
+        )
+    file = _task_file(folder / TASK_FILE)
+    spec = _validated(file)
+    texts = _texts(folder)
+    coordinations = {name: text for name, text in texts.items() if name.startswith(COORDINATION)}
+    task = Task(
+        name=spec.name,
+        title=spec.title,
+        kind=spec.kind,
+        folder=folder,
+        instruction=texts[INSTRUCTION],
+        reference=texts[REFERENCE],
+        coordination=spec.coordination.removesuffix(".md"),
+        coordinations=coordinations,
+        questions={name: texts[name] for name in texts if name not in {INSTRUCTION, REFERENCE, *coordinations}},
+        items=spec.items,
+    )
+    faults = list(_faults(task, file))
+    if faults:
+        raise TaskError("\n".join(faults))
+    return task
+
+
+def judge_digest(task: Task) -> str:
+    """sha256 of what the rule judge uses of a task."""
+    return digest([[item.id, item.effective, item.accept, item.reject] for item in task.items])
+
+
+def statement_digest(task: Task) -> str:
+    """sha256 of what a language-model judge uses of a task."""
+    return digest([[item.id, item.effective, item.statement] for item in task.items])
+
+
+def _texts(folder: Path) -> dict[str, str]:
+    """The texts of a folder by file name without `.md`."""
+    names = {path.stem for path in folder.glob("*.md") if path.stem.lower() != "readme"}
+    needed = {INSTRUCTION, REFERENCE}
+    if not any(name.startswith(COORDINATION) for name in names):
+        needed.add(COORDINATION)
+    return {name: _read(folder / f"{name}.md") for name in sorted(names | needed)}
+
+
+def _read(path: Path) -> str:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise TaskError(
+            f"{path}: no such file; a task folder needs {TASK_FILE}, {INSTRUCTION}.md, {REFERENCE}.md and at least one "
+            f"{COORDINATION}*.md. Create it as UTF-8 text"
+        ) from None
+    except OSError as error:
+        raise TaskError(f"{path}: cannot be read ({error.strerror}); accepted: a readable file") from None
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise TaskError(
+            f"{path}: found byte 0x{data[error.start]:02x} at offset {error.start}, which is not UTF-8; accepted: "
+            "UTF-8 text. Save the file as UTF-8"
+        ) from None
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    if not text.strip():
+        raise TaskError(f"{path}: found no text; accepted: at least one word. Write the text or restore the file")
+    for literal in sorted(special_tokens()):
+        if literal in text:
+            raise TaskError(
+                f"{path}:{text[: text.index(literal)].count(chr(10)) + 1}: found the special token '{literal}'; "
+                "special tokens are not plain text for models, which would end or confuse the prompt. Accepted: any "
+                "other text. Remove it or spell it otherwise"
+            )
+    return text.strip()
+
+
+def _task_file(path: Path) -> ConfigFile:
+    if not path.is_file():
+        raise TaskError(
+            f"{path}: no such file; accepted: a description of the task. Copy it from "
+            "resources/templates/spec_recall and adapt it"
+        )
+    try:
+        return ConfigFile.read(path)
+    except ConfigError as error:
+        raise TaskError(str(error)) from None
+
+
+def _validated(file: ConfigFile) -> _TaskFile:
+    try:
+        return _TaskFile.model_validate(file.content)
+    except ValidationError as error:
+        # A list whose elements are at fault counts as too short as well, which is no news.
+        told = [fault for fault in error.errors() if not (fault["type"] == "too_short" and fault["input"])]
+        faults = [_describe(fault, file) for fault in told]
+        raise TaskError("\n".join(dict.fromkeys(faults))) from None
+
+
+def _describe(fault: Any, file: ConfigFile) -> str:
+    key: KeyPath = fault["loc"]
+    record = _record_of(key[:-1])
+    place = f"{_place(file, key)}: key '{_spell(key)}'"
+    if fault["type"] == "extra_forbidden":
+        close = difflib.get_close_matches(str(key[-1]), record.model_fields, n=1)
+        hint = f"Did you mean '{close[0]}'?" if close else "Remove it or correct its name"
+        return f"{place} is unknown; accepted here: {', '.join(record.model_fields)}. {hint}"
+    name = next(part for part in reversed(key) if isinstance(part, str))
+    described = record.model_fields[name].description if name in record.model_fields else "another value"
+    if fault["type"] == "missing":
+        return f"{place} is missing; accepted: {described}. Add it"
+    why = f", {fault['msg'].removeprefix('Value error, ')}" if fault["type"] == "value_error" else ""
+    return f"{place}: found {_shown(fault['input'])}{why}; accepted: {described}. Correct it"
+
+
+def _record_of(key: KeyPath) -> type[_Record]:
+    """The record that a key path lies in."""
+    if "evidence" in key:
+        return Evidence
+    return Item if len(key) > 1 and key[0] == "items" else _TaskFile
+
+
+def _place(file: ConfigFile, key: KeyPath) -> str:
+    """`file:line` of a key, or of the nearest key around it."""
+    lines = (file.line_of(key[:length]) for length in range(len(key), 0, -1))
+    line = next((line for line in lines if line is not None), None)
+    return f"{file.path}:{line}" if line else str(file.path)
+
+
+def _spell(key: KeyPath) -> str:
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in key).lstrip(".")
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 100 else text[:99] + "…"
+
+
+def _faults(task: Task, file: ConfigFile) -> Iterator[str]:
+    """What is wrong with a task whose parts are each well formed."""
+    if task.coordination not in task.coordinations:
+        yield (
+            f"{_place(file, ('coordination',))}: key 'coordination': found '{task.coordination}.md', which is not "
+            f"there; accepted: {', '.join(f'{name}.md' for name in task.coordinations)}. Name one of them"
+        )
+    if not any(item.effective for item in task.items):
+        yield (
+            f"{_place(file, ('items',))}: key 'items': found no item with 'effective: true'; accepted: at least "
+            "one. Without it there is no effective score"
+        )
+    first: dict[str, int] = {}
+    for index, item in enumerate(task.items):
+        if item.id in first:
+            yield (
+                f"{_place(file, ('items', index, 'id'))}: key 'items[{index}].id': found '{item.id}', which "
+                f"items[{first[item.id]}] has already; accepted: each id once. Rename one of them"
+            )
+        first.setdefault(item.id, index)
+        if task.reference is not None:
+            missing = list(_missing_evidence(task.reference, item, index, file))
+            yield from missing or _unaccepted(task.reference, item, index, file)
+
+
+def _missing_evidence(reference: str, item: Item, index: int, file: ConfigFile) -> Iterator[str]:
+    text = _flat(reference)
+    for strictness in ("strict", "lenient"):
+        for position, part in enumerate(getattr(item.evidence, strictness)):
+            if _flat(part) not in text:
+                key = ("items", index, "evidence", strictness, position)
+                at = text.casefold().find(_flat(part).casefold())
+                written = f" It stands there as '{text[at : at + len(_flat(part))]}'." if at >= 0 else ""
+                yield (
+                    f"{_place(file, key)}: key '{_spell(key)}' ({item.id}): found {_shown(part)}, which is not in "
+                    f"{REFERENCE}.md; accepted: text copied from it (line breaks count as spaces).{written} "
+                    "Copy it again"
+                )
+
+
+def _unaccepted(reference: str, item: Item, index: int, file: ConfigFile) -> Iterator[str]:
+    """A reply that quotes the whole reference must be credited, or no reader could reach the ceiling."""
+    if judge(reference, [item])[item.id]:
+        return
+    rejected = judge(reference, [item.model_copy(update={"reject": ()})])[item.id]
+    key: KeyPath = ("items", index, "reject" if rejected else "accept")
+    what = (
+        "a pattern that the passage stating the fact matches" if rejected else "no alternative that the reference meets"
+    )
+    yield (
+        f"{_place(file, key)}: key '{_spell(key)}' ({item.id}): found {what}, so that a reply quoting {REFERENCE}.md "
+        f"would be a miss; accepted: patterns that credit it. The judge reads it as: '{_read_as(reference, item)}'"
+    )
+
+
+def _read_as(reference: str, item: Item) -> str:
+    found = passages(reference)
+    values: Sequence[str] = [normalise(part).strip() for part in item.evidence.lenient]
+    return max(found, key=lambda passage: sum(value in passage for value in values), default="")
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
