@@ -1,7 +1,7 @@
 """What goes over the wire in one request: watched at the HTTP client that litellm sends through.
 
-litellm takes a caller's own client, and httpx calls that client's hooks with each request before it leaves and
-each response when it has come. So the exact body sent, the true status and the bytes received are known,
+litellm takes a caller's own client, and httpx calls that client's hooks with each request before it leaves
+and each response when it has come. So the exact body sent, the true status and the bytes received are known,
 whatever litellm makes of them, and a request that is not what was asked for is stopped before it costs.
 """
 
@@ -11,6 +11,7 @@ import importlib
 import json
 import os
 import time
+import warnings
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -138,6 +139,8 @@ def load_litellm() -> Any:
         LITELLM_LOG="ERROR",
         LITELLM_MODE="PRODUCTION",
     )
+    # Its own types make pydantic warn at the first Gemini call, and again for each of them.
+    warnings.filterwarnings("ignore", message=r"(?s).*using the `ReadOnly` qualifier", category=UserWarning)
     litellm: Any = importlib.import_module("litellm")
     litellm.suppress_debug_info = True
     litellm.telemetry = False

@@ -19,7 +19,7 @@ from rcwt.keys import scrub
 LONGEST_CAUSE = 500
 
 
-class TransientFault(RcwtError):
+class TransientFault(RcwtError):  # noqa: N818 (not each is a mistake of ours)
     """A failure that may pass: the same request is worth another attempt.
 
     `status` is the HTTP status, None where no answer came. `retry_after_s` is the wait the server asked
@@ -42,7 +42,7 @@ class TransientFault(RcwtError):
         super().__init__(f"{_shown(status)}{self.cause}")
 
 
-class PermanentFault(CallError):
+class PermanentFault(CallError):  # noqa: N818
     """A failure that another attempt would only repeat.
 
     `kind` names it in one word, `remedy` says what to do; `attempts` counts the requests already made.
@@ -74,7 +74,7 @@ _REMEDIES = {
     "forbidden": "Ask the provider to allow this model, region or project for the key",
     "retired_model": "The model or address does not exist (any more): correct `litellm` or `api_base`",
     "too_large": "The request is larger than the server takes: use a smaller window",
-    "quota_exhausted": "Add credit or raise the limit at the provider, then run again: finished calls are kept",
+    "quota_exhausted": "Add credit or raise the provider's limit, then run again: finished calls are kept",
     "context_window_exceeded": "Use a window that the model's context holds",
     "unsupported_parameter": "Rename it or set it to null under the model's `param_names`",
     "bad_request": "Correct the model's entry in the registry",
@@ -213,7 +213,9 @@ def _error_object(holder: object, status: int) -> dict[str, Any] | None:
         return None
     error = holder.get("error")
     if error is None:
-        error = next((c["error"] for c in _list(holder.get("choices")) if isinstance(c, dict) and c.get("error")), None)
+        error = next(
+            (c["error"] for c in _list(holder.get("choices")) if isinstance(c, dict) and c.get("error")), None
+        )
     if isinstance(error, dict):
         return error
     if isinstance(error, str) and error:

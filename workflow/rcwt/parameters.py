@@ -13,8 +13,11 @@ Message = Mapping[str, str]
 
 #: Names that govern the transport or the number of requests; a model's `params` may not set them.
 RESERVED = frozenset(
-    "model messages api_key api_base base_url client timeout stream num_retries max_retries fallbacks "
-    "mock_response caching drop_params extra_headers".split()
+    {
+        *("model", "messages", "api_key", "api_base", "base_url", "client", "extra_headers"),
+        *("timeout", "stream", "num_retries", "max_retries", "fallbacks", "caching"),
+        *("drop_params", "mock_response"),
+    }
 )
 #: A request without one of these would be answered at any length: litellm asks Anthropic for 64 000 tokens.
 OUTPUT_CAPS = ("max_tokens", "max_completion_tokens")
@@ -33,7 +36,13 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "thinking": ("thinking_config", "thinkingConfig"),
     "reasoning_effort": ("effort", "thinking", "thinking_config", "thinkingConfig"),
 }
-_SCHEMA_FIELDS = ("output_format", "response_json_schema", "responseJsonSchema", "response_schema", "responseSchema")
+_SCHEMA_FIELDS = (
+    "output_format",
+    "response_json_schema",
+    "responseJsonSchema",
+    "response_schema",
+    "responseSchema",
+)
 # Parameters that each vendor spells in its own way: that they are there is what can be checked.
 _RESPELLED = frozenset({"response_format", "reasoning_effort", "thinking"})
 # Where fields of a request body nest. A schema's properties are no parameters, so they are not entered.
@@ -75,7 +84,9 @@ def _fields(body: Body) -> dict[str, list[Any]]:
 def _is_sent(name: str, value: Any, fields: Mapping[str, list[Any]], body: Body) -> bool:
     if name == "response_format" and "response_format" not in fields:
         return _has_format(value, fields, body)
-    places = [found for field in (name, _camel(name), *_FIELDS.get(name, ())) for found in fields.get(field, [])]
+    places = [
+        found for field in (name, _camel(name), *_FIELDS.get(name, ())) for found in fields.get(field, [])
+    ]
     if name in _RESPELLED:
         return bool(places)
     return any(found == value or found == [value] for found in places)

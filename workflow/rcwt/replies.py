@@ -35,11 +35,11 @@ class Usage:
 class WireReply:
     """One complete reply of a model.
 
-    `text` is what the model wrote, None where it wrote nothing (of a refusal, the refusal). `finish_reason` is the
-    provider's own word. `response_id` is Anthropic's `request-id` header, elsewhere the body's id.
-    `requested` are the parameters asked for by name, `sent` every field of the request body but the
-    conversation. `latency_s` runs from the request's last byte prepared to the reply's last byte read, in
-    seconds; `time_utc` is when the request left.
+    `text` is what the model wrote (of a refusal, the refusal), None where it wrote nothing.
+    `finish_reason` is the provider's own word. `response_id` is Anthropic's `request-id` header, elsewhere
+    the body's id. `requested` are the parameters asked for by name, `sent` every field of the request body
+    but the conversation. `latency_s` runs from the request's leaving to the reply's last byte, in seconds;
+    `time_utc` is when it left.
     """
 
     status: Status
@@ -156,11 +156,15 @@ def _openai_usage(raw: object) -> Usage:
     cached = _count(_dict(usage.get("prompt_tokens_details")).get("cached_tokens"))
     reasoning = _count(_dict(usage.get("completion_tokens_details")).get("reasoning_tokens"))
     note = None
-    if total is not None and prompt is not None and completion is not None and reasoning:
-        # Some servers count the reasoning beside the completion. The total tells, and it is what they bill.
-        if total == prompt + completion + reasoning:
-            completion += reasoning
-            note = "reasoning tokens stood beside the completion tokens and were added to them"
+    # Some servers count the reasoning beside the completion. The total tells, and it is what they bill.
+    if (
+        prompt is not None
+        and completion is not None
+        and reasoning
+        and total == prompt + completion + reasoning
+    ):
+        completion += reasoning
+        note = "reasoning tokens stood beside the completion tokens and were added to them"
     return _checked(prompt, cached, completion, reasoning, total, note)
 
 
@@ -190,7 +194,9 @@ def _anthropic_usage(raw: object) -> Usage:
     written = _count(usage.get("cache_creation_input_tokens"))
     prompt = None if fresh is None else fresh + (written or 0) + (cached or 0)
     thinking = _count(_dict(usage.get("output_tokens_details")).get("thinking_tokens"))
-    note = f"{written} prompt tokens were written to a cache, which costs more than input" if written else None
+    note = (
+        f"{written} prompt tokens were written to a cache, which costs more than input" if written else None
+    )
     return _checked(prompt, cached, _count(usage.get("output_tokens")), thinking, None, note)
 
 

@@ -31,9 +31,10 @@ _NO_KEY = "none"
 class Endpoint:
     """One model at one address, as a registry entry describes it.
 
-    `model` is litellm's id, `openai/…`, `anthropic/…` or `gemini/…`; any server that speaks OpenAI's protocol is
-    `openai/…` with its `api_base`. `params` are added to each call's and win over them. `param_names` renames
-    a parameter, or with None takes it out: `{"max_tokens": "max_completion_tokens", "temperature": None}`.
+    `model` is litellm's id, `openai/…`, `anthropic/…` or `gemini/…`; any server that speaks OpenAI's protocol
+    is `openai/…` with its `api_base`. `params` are added to each call's and win over them. `param_names`
+    renames a parameter or, with None, takes it out:
+    `{"max_tokens": "max_completion_tokens", "temperature": None}`.
 
     Raises `ConfigError` for an id of another kind.
     """
@@ -49,8 +50,8 @@ class Endpoint:
         if self.model.partition("/")[0] not in _VENDORS or not self.model.partition("/")[2]:
             raise ConfigError(
                 f"registry: {self.name}: litellm: found {self.model!r}; accepted are openai/<model>, "
-                "anthropic/<model> and gemini/<model>. A server that speaks OpenAI's protocol is openai/<model> "
-                "with its api_base"
+                "anthropic/<model> and gemini/<model>. A server that speaks OpenAI's protocol is "
+                "openai/<model> with its api_base"
             )
 
     @property
@@ -101,7 +102,10 @@ def _check(endpoint: Endpoint, asked: Mapping[str, Any]) -> None:
         )
     if not any(asked.get(cap) for cap in OUTPUT_CAPS):
         raise PermanentFault(
-            "no_output_cap", None, "no max_tokens is set, so a reply has no bound", "Set `max_tokens` in `params`"
+            "no_output_cap",
+            None,
+            "no max_tokens is set, so a reply has no bound",
+            "Set `max_tokens` in `params`",
         )
     if endpoint.api_key_env and read_key(endpoint.api_key_env) is None:
         raise PermanentFault(
@@ -179,7 +183,9 @@ def _answered(endpoint: Endpoint, exchange: Exchange, status: int, body: str) ->
     reply = read_reply(endpoint.protocol, body, exchange.headers)
     if reply is None:
         raise TransientFault(
-            status, f"the body is not a reply of the {endpoint.protocol} protocol: {body[:200]!r}", maybe_billed=True
+            status,
+            f"the body is not a reply of the {endpoint.protocol} protocol: {body[:200]!r}",
+            maybe_billed=True,
         )
     return reply
 
@@ -188,7 +194,9 @@ def _unanswered(exchange: Exchange, error: BaseException | None) -> TransientFau
     """Say what happened where no complete answer came."""
     left = exchange.left_at is not None
     if isinstance(error, TimeoutError):
-        return TransientFault(exchange.status, "no complete reply before the call's deadline", maybe_billed=left)
+        return TransientFault(
+            exchange.status, "no complete reply before the call's deadline", maybe_billed=left
+        )
     if left:
         names, cause = _connection_errors(error)
         # A connection that was never made carried no request.
