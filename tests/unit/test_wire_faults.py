@@ -1,11 +1,10 @@
 """One failed request on three protocols: whether it may pass, and what it is called (issue 3, 'Calls')."""
 
-import asyncio
 from typing import Any
 
 import pytest
 from fault_server import FaultServer
-from wire_helpers import KEY, KEY_ENV, PROTOCOLS, ask, endpoint, outcome
+from wire_helpers import KEY, KEY_ENV, PROTOCOLS, ask, endpoint, outcome, run
 
 from rcwt.faults import PermanentFault, TransientFault
 from rcwt.keys import SCRUBBED
@@ -166,13 +165,13 @@ def test_deadline_ends_a_call_that_does_not_end(act: str, protocol: str) -> None
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_refused_connection_is_transient_and_unbilled(protocol: str) -> None:
-    async def run() -> Any:
+    async def inner() -> Any:
         async with FaultServer() as server:
             at = endpoint(server, protocol)
         # Closed again: nothing listens there now.
         return await outcome(at)
 
-    fault = asyncio.run(run())
+    fault = run(inner())
     assert isinstance(fault, TransientFault)
     assert (fault.status, fault.maybe_billed) == (None, False)
     assert "refused" in fault.cause
@@ -218,8 +217,8 @@ def test_an_echoed_key_is_scrubbed(protocol: str, caplog: pytest.LogCaptureFixtu
 
 
 def test_a_reply_that_holds_the_key_is_scrubbed() -> None:
-    async def run() -> Any:
+    async def inner() -> Any:
         async with FaultServer({"text": {"literal": f"your key is {KEY}"}}) as server:
             return await outcome(endpoint(server, "openai"))
 
-    assert asyncio.run(run()).text == f"your key is {SCRUBBED}"
+    assert run(inner()).text == f"your key is {SCRUBBED}"

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 from fault_server import FaultServer
-from wire_helpers import KEY, KEY_ENV, MESSAGES, PARAMS, PROTOCOLS, ask, endpoint, outcome
+from wire_helpers import KEY, KEY_ENV, MESSAGES, PARAMS, PROTOCOLS, ask, endpoint, outcome, run
 
 from rcwt.errors import ConfigError
-from rcwt.exchange import close_clients
 from rcwt.faults import PermanentFault, TransientFault
 from rcwt.replies import WireReply
 from rcwt.wire import Endpoint
@@ -49,11 +48,11 @@ DROPPED = [
 
 @pytest.mark.parametrize(("protocol", "more"), DROPPED)
 def test_a_parameter_that_would_not_be_sent_stops_the_request(protocol: str, more: dict[str, Any]) -> None:
-    async def run() -> tuple[Any, int]:
+    async def inner() -> tuple[Any, int]:
         async with FaultServer() as server:
             return await outcome(endpoint(server, protocol), {**PARAMS, **more}), server.stats()["received"]
 
-    fault, received = asyncio.run(run())
+    fault, received = run(inner())
     assert isinstance(fault, PermanentFault)
     assert fault.kind == "unsupported_parameter"
     assert next(iter(more)) in fault.cause
@@ -110,13 +109,13 @@ def test_renamed_and_removed_parameters() -> None:
 
 
 def test_what_litellm_refuses_itself_is_named_before_sending() -> None:
-    async def run() -> tuple[Any, int]:
+    async def inner() -> tuple[Any, int]:
         async with FaultServer() as server:
             return await outcome(endpoint(server, "openai", model="openai/o3-mini")), server.stats()[
                 "received"
             ]
 
-    fault, received = asyncio.run(run())
+    fault, received = run(inner())
     assert isinstance(fault, PermanentFault)
     assert (fault.kind, received) == ("unsupported_parameter", 0)
     assert "temperature" in fault.cause
@@ -130,12 +129,12 @@ def test_gemini_models_new_to_litellm_get_the_messages_unmerged(model: str) -> N
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_messages_arrive_character_by_character(protocol: str) -> None:
-    async def run() -> list[str]:
+    async def inner() -> list[str]:
         async with FaultServer() as server:
             assert isinstance(await outcome(endpoint(server, protocol)), WireReply)
             return server.requests[0].texts
 
-    assert asyncio.run(run()) == [message["content"] for message in MESSAGES]
+    assert run(inner()) == [message["content"] for message in MESSAGES]
 
 
 # litellm strips a begun answer, and merges the system text for a model that it knows to take none.
@@ -147,30 +146,30 @@ CHANGED = [
 
 @pytest.mark.parametrize(("protocol", "more", "messages"), CHANGED)
 def test_messages_that_would_be_changed_are_not_sent(protocol: str, more: Any, messages: Any) -> None:
-    async def run() -> tuple[Any, int]:
+    async def inner() -> tuple[Any, int]:
         async with FaultServer() as server:
             result = await outcome(endpoint(server, protocol, **more), messages=messages)
             return result, server.stats()["received"]
 
-    fault, received = asyncio.run(run())
+    fault, received = run(inner())
     assert isinstance(fault, PermanentFault)
     assert (fault.kind, received) == ("changed_messages", 0)
 
 
 def test_bad_calls_are_refused_before_sending(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def run(params: Any, **more: Any) -> tuple[Any, int]:
+    async def inner(params: Any, **more: Any) -> tuple[Any, int]:
         async with FaultServer() as server:
             return await outcome(endpoint(server, "openai", **more), params), server.stats()["received"]
 
     cases = [({"temperature": 0.3}, "no_output_cap"), ({**PARAMS, "stream": True}, "unsupported_parameter")]
     for params, kind in cases:
-        fault, received = asyncio.run(run(params))
+        fault, received = run(inner(params))
         assert (fault.kind, received) == (kind, 0)
     monkeypatch.delenv(KEY_ENV)
-    fault, received = asyncio.run(run(PARAMS))
+    fault, received = run(inner(PARAMS))
     assert (fault.kind, received) == ("missing_key", 0)
     assert KEY_ENV in fault.remedy
-    reply, received = asyncio.run(run(PARAMS, api_key_env=None))
+    reply, received = run(inner(PARAMS, api_key_env=None))
     assert (reply.status, received) == ("ok", 1)
 
 
@@ -180,16 +179,15 @@ def test_an_id_of_another_kind_is_a_config_error() -> None:
 
 
 def test_connections_are_shared_and_kept() -> None:
-    async def run() -> dict[str, Any]:
+    async def inner() -> dict[str, Any]:
         async with FaultServer({"latency_s": 0.05}) as server:
             at = endpoint(server, "openai")
             for _ in range(3):
                 replies = await asyncio.gather(*(outcome(at) for _ in range(16)))
                 assert all(isinstance(reply, WireReply) for reply in replies)
-            await close_clients()
             return server.stats()
 
-    stats = asyncio.run(run())
+    stats = run(inner())
     assert stats["received"] == stats["successes"] == 48
     assert stats["in_flight_max"] == 16
     # One for each call at a time, and not one for each call.

@@ -1,11 +1,12 @@
 """One request against the fault server, for the tests of the wire."""
 
 import asyncio
-from typing import Any
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
 from fault_server import FaultServer
 
-from rcwt.exchange import close_clients
+from rcwt.exchange import open_clients
 from rcwt.faults import PermanentFault, TransientFault
 from rcwt.replies import WireReply
 from rcwt.wire import Endpoint, send
@@ -24,6 +25,7 @@ MESSAGES = [
     {"role": "user", "content": "  What takes 5 ms?\n"},
 ]
 PARAMS: dict[str, Any] = {"temperature": 0.3, "max_tokens": 64}
+T = TypeVar("T")
 Result = WireReply | TransientFault | PermanentFault
 
 
@@ -41,14 +43,23 @@ async def outcome(
         return fault
 
 
+def run(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a test's coroutine in its own event loop, and close its connections."""
+
+    async def closing() -> T:
+        async with open_clients():
+            return await coroutine
+
+    return asyncio.run(closing())
+
+
 def ask(protocol: str, act: Any, params: Any = PARAMS, deadline_s: float = 10.0, **more: Any) -> Result:
     """Return what one request comes to when the server plays `act`; asserts that it is one request."""
 
-    async def run() -> Result:
+    async def once() -> Result:
         async with FaultServer({"always": act}) as server:
             result = await outcome(endpoint(server, protocol, **more), params, deadline_s)
             assert server.stats()["received"] == 1
-            await close_clients()
             return result
 
-    return asyncio.run(run())
+    return run(once())

@@ -12,7 +12,7 @@ import json
 import os
 import time
 import warnings
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -38,7 +38,7 @@ class _StoppedError(Exception):
 
 @dataclass
 class Exchange:
-    """The record of one request, filled in while it runs.
+    """The record of one request, filled in while it runs; `on_leave` is called when the request leaves.
 
     `fault` is set where the request was stopped before it left; `status` and `headers` where an answer
     began; `body` where it came to its end. Times are seconds of `time.monotonic`.
@@ -46,6 +46,7 @@ class Exchange:
 
     asked: Mapping[str, Any]
     messages: Sequence[Message]
+    on_leave: Callable[[], None] = lambda: None
     fault: PermanentFault | None = None
     sent: Mapping[str, Any] = field(default_factory=dict)
     left_at: float | None = None
@@ -83,6 +84,7 @@ class Exchange:
         self.sent = sent_parameters(body)
         self.time_utc = datetime.now(UTC).isoformat(timespec="milliseconds")
         self.left_at = time.monotonic()
+        self.on_leave()
 
     def arrive(self, status: int, headers: Mapping[str, str]) -> None:
         """Record that an answer has begun."""
@@ -141,6 +143,10 @@ def load_litellm() -> Any:
     )
     # Its own types make pydantic warn at the first Gemini call, and again for each of them.
     warnings.filterwarnings("ignore", message=r"(?s).*using the `ReadOnly` qualifier", category=UserWarning)
+    # A call that is cancelled before its request is made leaves the coroutine that would have made it.
+    warnings.filterwarnings(
+        "ignore", message=r"coroutine '\w*(Completion|VertexLLM)\.", category=RuntimeWarning
+    )
     litellm: Any = importlib.import_module("litellm")
     litellm.suppress_debug_info = True
     litellm.telemetry = False

@@ -78,7 +78,7 @@ async def send(
     """Send one request and read its reply.
 
     `messages` are dicts with `role` and `content`; `params` must cap the output (`max_tokens`); `deadline_s`
-    bounds the whole exchange in seconds, dripping replies included.
+    bounds the whole exchange in seconds, from the request's leaving to the reply's last byte.
 
     Raises `TransientFault` (408, 409, 425, 429, 5xx, 529, no or half an answer, not JSON, deadline) and
     `PermanentFault` (everything else, and a parameter that litellm would have dropped).
@@ -121,8 +121,11 @@ async def _run(endpoint: Endpoint, exchange: Exchange, deadline_s: float) -> Bas
     litellm = load_litellm()
     _introduce(litellm, endpoint)
     api_key = read_key(endpoint.api_key_env) or _NO_KEY
+    loop = asyncio.get_running_loop()
     try:
-        async with asyncio.timeout(deadline_s):
+        async with asyncio.timeout(None) as limit:
+            # Counted from when the request leaves: what litellm computes before waits for no one else.
+            exchange.on_leave = lambda: limit.reschedule(loop.time() + deadline_s)
             with watched(exchange):
                 await litellm.acompletion(
                     model=endpoint.model,
