@@ -1,0 +1,186 @@
+"""The one retry owner: what is tried again, when, how often, and that nothing is lost on the way."""
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+from fault_server import FaultServer
+from wire_helpers import KEY, KEY_ENV, PARAMS, PROTOCOLS, endpoint
+from wire_helpers import run as run_closing
+
+from rcwt.faults import PermanentFault, TransientFault
+from rcwt.limits import Limiter
+from rcwt.replies import WireReply
+from rcwt.retries import Backoff, RetryPolicy, Tried, call
+from rcwt.wire import send
+
+FAST = RetryPolicy(attempt_deadline_s=5, total_deadline_s=10, first_backoff_s=0.01, longest_backoff_s=0.05)
+
+
+class Script:
+    """An attempt that fails as told, and then succeeds."""
+
+    def __init__(self, *faults: BaseException) -> None:
+        self.faults = list(faults)
+        self.deadlines: list[float] = []
+
+    async def __call__(self, deadline_s: float) -> str:
+        self.deadlines.append(deadline_s)
+        if self.faults:
+            raise self.faults.pop(0)
+        return "answer"
+
+
+def run(script: Any, policy: RetryPolicy = FAST, limiter: Limiter | None = None) -> tuple[Any, list[Backoff]]:
+    heard: list[Backoff] = []
+
+    async def inside() -> Any:
+        try:
+            return await call(script, limiter or Limiter(4), 10, policy, heard.append)
+        except PermanentFault as fault:
+            return fault
+
+    return asyncio.run(inside()), heard
+
+
+def test_transient_faults_are_tried_again_counted_and_reported() -> None:
+    script = Script(TransientFault(500, "broken"), TransientFault(None, "connection lost"))
+    result, heard = run(script)
+    assert result == Tried("answer", 3)
+    assert [(b.attempt, b.status, b.cause, b.retry_after) for b in heard] == [
+        (1, 500, "broken", False),
+        (2, None, "connection lost", False),
+    ]
+    assert all(0 <= b.wait_s <= FAST.longest_backoff_s for b in heard)
+    assert len(script.deadlines) == 3
+
+
+def test_permanent_faults_are_not() -> None:
+    fault, heard = run(Script(TransientFault(503, "x"), PermanentFault("wrong_key", 401, "no", "mend")))
+    assert (fault.kind, fault.attempts, len(heard)) == ("wrong_key", 2, 1)
+
+
+def test_other_errors_and_cancellation_pass_through() -> None:
+    for error in (ZeroDivisionError(), asyncio.CancelledError()):
+        with pytest.raises(type(error)):
+            run(Script(error))
+
+
+def test_full_jitter_stays_under_the_doubling_bound() -> None:
+    # 0.02 * 2**(n-1), capped at 0.05: tenacity draws uniformly below it.
+    policy = RetryPolicy(5, 10, first_backoff_s=0.02, longest_backoff_s=0.05)
+    waits = [[b.wait_s for b in run(Script(*[TransientFault(500, "x")] * 4), policy)[1]] for _ in range(8)]
+    for wait in waits:
+        assert all(w <= bound for w, bound in zip(wait, (0.02, 0.04, 0.05, 0.05), strict=True))
+    assert len({round(wait[0], 6) for wait in waits}) > 1
+
+
+def test_retry_after_is_obeyed_by_the_call_and_by_the_endpoint() -> None:
+    async def inside() -> tuple[float, float]:
+        limiter, began = Limiter(4), time.monotonic()
+        first = asyncio.create_task(call(Script(TransientFault(429, "slow", 0.3)), limiter, 0, FAST, _ignore))
+        await asyncio.sleep(0.05)
+        await call(Script(), limiter, 0, FAST, _ignore)
+        other = time.monotonic() - began
+        assert (await first).attempts == 2
+        return other, time.monotonic() - began
+
+    other, first = asyncio.run(inside())
+    assert 0.3 <= other < 0.6
+    assert 0.3 <= first < 0.6
+
+
+def _ignore(_: Backoff) -> None:
+    pass
+
+
+def test_a_retry_after_beyond_the_deadline_ends_the_call_at_once_and_pauses_nobody() -> None:
+    limiter = Limiter(4)
+    began = time.monotonic()
+    fault, heard = run(Script(TransientFault(429, "daily limit", 3600.0)), limiter=limiter)
+    assert (fault.kind, fault.status, fault.attempts, heard) == ("retries_exhausted", 429, 1, [])
+    assert "daily limit" in fault.cause
+    assert "3600 s" in fault.cause
+    assert time.monotonic() - began < 1
+    assert run(Script(), limiter=limiter)[0].attempts == 1
+
+
+def test_total_deadline_ends_the_call_with_its_last_cause() -> None:
+    policy = RetryPolicy(5, total_deadline_s=0.3, first_backoff_s=0.02, longest_backoff_s=0.05)
+    began = time.monotonic()
+    fault, heard = run(Script(*[TransientFault(503, "still busy")] * 1000), policy)
+    assert time.monotonic() - began < 1
+    assert (fault.kind, fault.status) == ("retries_exhausted", 503)
+    assert fault.attempts == len(heard) + 1 > 3
+    assert "still busy" in fault.cause
+
+
+def test_each_attempt_gets_what_is_left_of_the_deadline() -> None:
+    policy = RetryPolicy(attempt_deadline_s=0.25, total_deadline_s=0.4, first_backoff_s=0.001)
+    deadlines: list[float] = []
+
+    async def slow(deadline_s: float) -> str:
+        deadlines.append(deadline_s)
+        await asyncio.sleep(min(deadline_s, 0.2))
+        raise TransientFault(None, "no complete reply")
+
+    fault, _ = run(slow, policy)
+    assert fault.attempts >= 2
+    assert deadlines[0] == 0.25
+    assert deadlines[1] < 0.25
+
+
+def test_waiting_for_a_turn_does_not_count_against_the_deadline() -> None:
+    policy = RetryPolicy(attempt_deadline_s=0.1, total_deadline_s=0.15, first_backoff_s=0.001)
+    limiter = Limiter(4)
+    script = Script()
+
+    async def inside() -> Tried[str]:
+        limiter.pause(0.3, "another call's retry-after")
+        return await call(script, limiter, 0, policy, _ignore)
+
+    assert asyncio.run(inside()).attempts == 1
+    assert script.deadlines == [0.1]
+
+
+MIXED = {
+    "seed": 5,
+    "per": "arrival",
+    "faults": [
+        {"share": 0.10, "act": {"status": 429, "retry_after": 0.05}},
+        {"share": 0.10, "act": "429"},
+        {"share": 0.10, "act": "500"},
+        {"share": 0.05, "act": "drop"},
+        {"share": 0.05, "act": "hang"},
+        {"share": 0.05, "act": "not_json"},
+        {"share": 0.05, "act": "error_200"},
+    ],
+}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_under_faults_every_call_is_answered_once_and_the_same(
+    protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(KEY_ENV, KEY)
+
+    async def answers(script: dict[str, Any]) -> tuple[list[str | None], dict[str, Any], int]:
+        async with FaultServer(script) as server:
+            at, limiter = endpoint(server, protocol), Limiter(16)
+            policy = RetryPolicy(1.5, 60, first_backoff_s=0.01, longest_backoff_s=0.1)
+
+            async def one(number: int) -> Tried[WireReply]:
+                messages = [{"role": "user", "content": f"Fact {number}. Fact {number + 1}! What is it?"}]
+                return await call(lambda left: send(at, messages, PARAMS, left), limiter, 0, policy, _ignore)
+
+            tried = await asyncio.gather(*(one(number) for number in range(40)))
+            return [t.value.text for t in tried], server.stats(), sum(t.attempts for t in tried)
+
+    clean, stats, attempts = run_closing(answers({}))
+    assert (stats["received"], attempts) == (40, 40)
+    faulty, stats, attempts = run_closing(answers(MIXED))
+    assert faulty == clean
+    assert stats["successes"] == 40
+    assert stats["received"] == attempts > 48
+    assert stats["in_flight_max"] <= 16

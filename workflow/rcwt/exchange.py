@@ -1,0 +1,217 @@
+"""What goes over the wire in one request: watched at the HTTP client that litellm sends through.
+
+litellm takes a caller's own client, and httpx calls that client's hooks with each request before it leaves
+and each response when it has come. So the exact body sent, the true status and the bytes received are known,
+whatever litellm makes of them, and a request that is not what was asked for is stopped before it costs.
+"""
+
+import asyncio
+import contextlib
+import importlib
+import json
+import os
+import time
+import warnings
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from rcwt.faults import PermanentFault
+from rcwt.keys import scrub
+from rcwt.parameters import Message, changed_messages, sent_parameters, unsent
+
+if TYPE_CHECKING:
+    import httpx
+
+#: Seconds a connection may stay silent. The same for every call: another value would open a new
+#: connection each time. What ends a call is its own deadline.
+READ_TIMEOUT_S = 600.0
+
+
+class _StoppedError(Exception):
+    """Raised inside the request hook; what it means stands in the exchange."""
+
+
+@dataclass
+class Exchange:
+    """The record of one request, filled in while it runs; `on_leave` is called when the request leaves.
+
+    `fault` is set where the request was stopped before it left; `status` and `headers` where an answer
+    began; `body` where it came to its end. Times are seconds of `time.monotonic`.
+    """
+
+    asked: Mapping[str, Any]
+    messages: Sequence[Message]
+    on_leave: Callable[[], None] = lambda: None
+    fault: PermanentFault | None = None
+    sent: Mapping[str, Any] = field(default_factory=dict)
+    left_at: float | None = None
+    time_utc: str = ""
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str | None = None
+    done_at: float = 0.0
+
+    def leave(self, content: bytes) -> None:
+        """Check and record a request body; raises where it must not leave."""
+        if self.status is not None:
+            # litellm goes on by itself where it thinks an answer unfinished; one call is one request here.
+            raise _StoppedError("a second request for one call")
+        body = json.loads(content)
+        lost = unsent(self.asked, body)
+        change = changed_messages(self.messages, body)
+        if lost:
+            shown = ", ".join(f"{name}={self.asked[name]!r}" for name in lost)
+            self.fault = PermanentFault(
+                "unsupported_parameter",
+                None,
+                f"litellm would not send what was asked for: {shown}",
+                "Rename it or set it to null under the model's `param_names`",
+            )
+        elif change is not None:
+            self.fault = PermanentFault(
+                "changed_messages",
+                None,
+                f"litellm would send another conversation than asked for: {change}",
+                "Address the model so that it takes the messages as they are, for instance as openai/<model>",
+            )
+        if self.fault is not None:
+            raise _StoppedError(self.fault.kind)
+        self.sent = sent_parameters(body)
+        self.time_utc = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self.left_at = time.monotonic()
+        self.on_leave()
+
+    def arrive(self, status: int, headers: Mapping[str, str]) -> None:
+        """Record that an answer has begun."""
+        self.status = status
+        self.headers = {name.lower(): value for name, value in headers.items()}
+
+    def finish(self, content: bytes) -> None:
+        """Record that the answer has been read to its end."""
+        self.body = scrub(content.decode("utf-8", errors="replace"))
+        self.done_at = time.monotonic()
+
+    @property
+    def latency_s(self) -> float:
+        """Seconds from the request's start to the last byte of its answer."""
+        return self.done_at - self.left_at if self.left_at is not None and self.done_at else 0.0
+
+
+_current: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
+
+
+@contextlib.contextmanager
+def watched(exchange: Exchange) -> Any:
+    """Fill in `exchange` from the request made inside this block."""
+    token = _current.set(exchange)
+    try:
+        yield exchange
+    finally:
+        _current.reset(token)
+
+
+async def _on_request(request: "httpx.Request") -> None:
+    exchange = _current.get()
+    if exchange is not None:
+        exchange.leave(request.content)
+
+
+async def _on_response(response: "httpx.Response") -> None:
+    exchange = _current.get()
+    if exchange is not None:
+        exchange.arrive(response.status_code, response.headers)
+        exchange.finish(await response.aread())
+
+
+@cache
+def load_litellm() -> Any:
+    """Import litellm (3.5 s of CPU) so that it asks the network nothing and prints nothing.
+
+    Safe to call early from another thread, so that the import overlaps with other work.
+    """
+    os.environ.update(
+        LITELLM_LOCAL_MODEL_COST_MAP="True",
+        LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS="True",
+        # At DEBUG it prints prompts, and in its default mode it reads keys from any .env file around.
+        LITELLM_LOG="ERROR",
+        LITELLM_MODE="PRODUCTION",
+    )
+    # Its own types make pydantic warn at the first Gemini call, and again for each of them.
+    warnings.filterwarnings("ignore", message=r"(?s).*using the `ReadOnly` qualifier", category=UserWarning)
+    # A call that is cancelled before its request is made leaves the coroutine that would have made it.
+    warnings.filterwarnings(
+        "ignore", message=r"coroutine '\w*(Completion|VertexLLM)\.", category=RuntimeWarning
+    )
+    litellm: Any = importlib.import_module("litellm")
+    litellm.suppress_debug_info = True
+    litellm.telemetry = False
+    # Each of these may be set by an environment variable, and would change a request behind our back.
+    litellm.drop_params = False
+    litellm.modify_params = False
+    litellm.enable_anthropic_prompt_caching = False
+    return litellm
+
+
+class Clients:
+    """The HTTP clients of one event loop: one pool of connections for all endpoints."""
+
+    def __init__(self) -> None:
+        load_litellm()
+        handler: Any = importlib.import_module("litellm.llms.custom_httpx.http_handler")
+        hooks = {"request": [_on_request], "response": [_on_response]}
+        self._handler: Any = handler.AsyncHTTPHandler(timeout=READ_TIMEOUT_S, event_hooks=hooks)
+        self._openai: dict[tuple[str, str], Any] = {}
+
+    def of(self, protocol: str, api_base: str, api_key: str) -> Any:
+        """Return the client that litellm takes as `client` for a protocol."""
+        if protocol != "openai":
+            return self._handler
+        found = self._openai.get((api_base, api_key))
+        if found is None:
+            sdk: Any = importlib.import_module("openai")
+            found = sdk.AsyncOpenAI(
+                api_key=api_key,
+                base_url=api_base,
+                http_client=self._handler.client,
+                max_retries=0,
+                timeout=READ_TIMEOUT_S,
+            )
+            self._openai[api_base, api_key] = found
+        return found
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._handler.close()
+
+
+_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Clients] = WeakKeyDictionary()
+
+
+def clients() -> Clients:
+    """Return the running event loop's clients, made at the first call."""
+    loop = asyncio.get_running_loop()
+    found = _clients.get(loop)
+    if found is None:
+        found = _clients[loop] = Clients()
+    return found
+
+
+async def close_clients() -> None:
+    """Close the running event loop's connections, if it has any."""
+    found = _clients.pop(asyncio.get_running_loop(), None)
+    if found is not None:
+        await found.close()
+
+
+@contextlib.asynccontextmanager
+async def open_clients() -> AsyncIterator[Clients]:
+    """Hold this loop's clients open for a block, and close them after it."""
+    try:
+        yield clients()
+    finally:
+        await close_clients()

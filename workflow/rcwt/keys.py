@@ -1,0 +1,41 @@
+"""API keys: read from the environment, and scrubbed from every text that is kept.
+
+A provider may echo the key it refused, so a key can come back in an error body. Everything that came
+over the wire passes `scrub` before it is parsed, stored or shown.
+"""
+
+import os
+import threading
+
+#: What stands where a key stood.
+SCRUBBED = "[key removed]"
+#: A shorter value is a placeholder such as `none`, and would be cut out of ordinary words.
+SHORTEST_KEY = 6
+
+_known: set[str] = set()
+_lock = threading.Lock()
+
+
+def read_key(variable: str | None) -> str | None:
+    """Return the key in environment variable `variable`, or None where it names none or it is unset.
+
+    White space around the value, such as a newline from a file, is no part of a key. From the first
+    read on `scrub` removes this key from any text.
+    """
+    value = os.environ.get(variable, "").strip() if variable else ""
+    if not value:
+        return None
+    if len(value) >= SHORTEST_KEY:
+        with _lock:
+            _known.add(value)
+    return value
+
+
+def scrub(text: str) -> str:
+    """Return `text` without any key that was ever read, each replaced by `SCRUBBED`."""
+    with _lock:
+        # Longest first: one key may be the beginning of another.
+        known = sorted(_known, key=len, reverse=True)
+    for key in known:
+        text = text.replace(key, SCRUBBED)
+    return text

@@ -1,0 +1,146 @@
+"""Request parameters: what was asked for, by what name, and whether it is in the request that goes out.
+
+litellm drops what it thinks a provider does not know, and a dropped `seed` or `temperature` would make
+the published settings untrue. So the body of every request is compared with what was asked for, and a
+request that lacks something is stopped before it leaves.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Body = Mapping[str, Any]
+Message = Mapping[str, str]
+
+#: Names that govern the transport or the number of requests; a model's `params` may not set them.
+RESERVED = frozenset(
+    {
+        *("model", "messages", "api_key", "api_base", "base_url", "client", "extra_headers"),
+        *("timeout", "stream", "num_retries", "max_retries", "fallbacks", "caching"),
+        *("drop_params", "mock_response"),
+    }
+)
+#: A request without one of these would be answered at any length: litellm asks Anthropic for 64 000 tokens.
+OUTPUT_CAPS = ("max_tokens", "max_completion_tokens")
+
+_CAP_FIELDS = (*OUTPUT_CAPS, "max_output_tokens", "maxOutputTokens")
+# Other names under which a parameter may stand in a request body. Its own name and that name in
+# camelCase always count.
+_FIELDS: dict[str, tuple[str, ...]] = {
+    "max_tokens": _CAP_FIELDS,
+    "max_completion_tokens": _CAP_FIELDS,
+    "stop": ("stop_sequences", "stopSequences"),
+    "n": ("candidate_count", "candidateCount"),
+    "user": ("user_id",),
+    "logprobs": ("responseLogprobs", "response_logprobs"),
+    "top_logprobs": ("logprobs",),
+    "thinking": ("thinking_config", "thinkingConfig"),
+    "reasoning_effort": ("effort", "thinking", "thinking_config", "thinkingConfig"),
+}
+_SCHEMA_FIELDS = (
+    "output_format",
+    "response_json_schema",
+    "responseJsonSchema",
+    "response_schema",
+    "responseSchema",
+)
+# Parameters that each vendor spells in its own way: that they are there is what can be checked.
+_RESPELLED = frozenset({"response_format", "reasoning_effort", "thinking"})
+# Where fields of a request body nest. A schema's properties are no parameters, so they are not entered.
+_NESTS = ("generationConfig", "generation_config", "output_config", "metadata")
+# Fields that hold the conversation, which is recorded by the prompt's digest and not a second time.
+_CONVERSATION = frozenset({"messages", "system", "contents", "system_instruction", "systemInstruction"})
+
+
+def renamed(params: Mapping[str, Any], names: Mapping[str, str | None]) -> dict[str, Any]:
+    """Return `params` under the names that one model takes; a parameter mapped to None is left out.
+
+    A parameter whose value is None counts as not asked for. The fields of `extra_body` are asked for
+    one by one.
+    """
+    asked = {**{k: v for k, v in params.items() if k != "extra_body"}, **(params.get("extra_body") or {})}
+    named = {names.get(name, name): value for name, value in asked.items() if value is not None}
+    return {name: value for name, value in named.items() if name is not None}
+
+
+def sent_parameters(body: Body) -> dict[str, Any]:
+    """Return every field of a request body but the conversation."""
+    return {name: value for name, value in body.items() if name not in _CONVERSATION}
+
+
+def unsent(asked: Mapping[str, Any], body: Body) -> list[str]:
+    """Name the parameters of `asked` that the request body lacks, or holds with another value."""
+    fields = _fields(body)
+    return sorted(name for name, value in asked.items() if not _is_sent(name, value, fields, body))
+
+
+def _fields(body: Body) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for holder in (body, *(body[nest] for nest in _NESTS if isinstance(body.get(nest), Mapping))):
+        for name, value in holder.items():
+            found.setdefault(name, []).append(value)
+    return found
+
+
+def _is_sent(name: str, value: Any, fields: Mapping[str, list[Any]], body: Body) -> bool:
+    if name == "response_format" and "response_format" not in fields:
+        return _has_format(value, fields, body)
+    places = [
+        found for field in (name, _camel(name), *_FIELDS.get(name, ())) for found in fields.get(field, [])
+    ]
+    if name in _RESPELLED:
+        return bool(places)
+    return any(found == value or found == [value] for found in places)
+
+
+def _has_format(value: Any, fields: Mapping[str, list[Any]], body: Body) -> bool:
+    if isinstance(value, Mapping) and value.get("type") == "json_object":
+        kinds = [*fields.get("response_mime_type", []), *fields.get("responseMimeType", [])]
+        return "application/json" in kinds
+    nested = body.get("output_config")
+    if isinstance(nested, Mapping) and nested.get("format"):
+        return True
+    # Older Anthropic models take a schema as a tool that they are made to call.
+    forced = body.get("tool_choice")
+    as_tool = isinstance(forced, Mapping) and forced.get("type") == "tool"
+    return as_tool or any(field in fields for field in _SCHEMA_FIELDS)
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+def changed_messages(messages: Sequence[Message], body: Body) -> str | None:
+    """Say how the conversation in a request body differs from `messages`; None where it does not.
+
+    litellm merges the system text into the user's turn for a model it does not know, joins turns and
+    strips white space: each would be another prompt than the one whose tokens were counted.
+    """
+    asked = [(message["role"], message["content"]) for message in messages]
+    for role in ("system", "user", "assistant"):
+        wanted = "".join(text for r, text in asked if r == role)
+        found = "".join(_texts(body, role))
+        if wanted != found:
+            return f"the {role} text that would go out has {len(found)} characters, asked were {len(wanted)}"
+    return None
+
+
+def _texts(body: Body, role: str) -> list[str]:
+    native = {"assistant": ("assistant", "model"), "system": ("system", "developer")}.get(role, (role,))
+    turns = body.get("messages") or body.get("contents") or []
+    found = [_text(turn.get("content", turn.get("parts"))) for turn in turns if turn.get("role") in native]
+    if role == "system":
+        for field in ("system", "system_instruction", "systemInstruction"):
+            found.append(_text(body.get(field)))
+    return found
+
+
+def _text(content: Any) -> str:
+    """Return the text of a message's content: a string, a list of parts, or Gemini's object of parts."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, Mapping):
+        return _text(content.get("parts"))
+    if isinstance(content, list):
+        return "".join(part.get("text") or "" for part in content if isinstance(part, Mapping))
+    return ""

@@ -1,0 +1,279 @@
+"""A reply, read from the bytes the server sent.
+
+litellm's normalized answer loses what this project must keep: native finish reasons, Gemini's blocked text,
+Anthropic's ids, the difference between no usage and zero tokens. So the three protocols' own bodies
+are read here, and nothing is filled in that the server did not say.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from rcwt.faults import ErrorBody
+
+Protocol = Literal["openai", "anthropic", "gemini"]
+Status = Literal["ok", "truncated", "empty", "refused", "filtered"]
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens as the provider counted them; None is "not said", never zero.
+
+    `prompt_tokens` includes `cached_tokens` (and, for Anthropic, those written to its cache);
+    `completion_tokens` includes `reasoning_tokens`. `note` says what is missing or does not add up.
+    """
+
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+    completion_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class WireReply:
+    """One complete reply of a model.
+
+    `text` is what the model wrote (of a refusal, the refusal), None where it wrote nothing.
+    `finish_reason` is the provider's own word. `response_id` is Anthropic's `request-id` header, elsewhere
+    the body's id. `requested` are the parameters asked for by name, `sent` every field of the request body
+    but the conversation. `latency_s` runs from the request's leaving to the reply's last byte, in seconds;
+    `time_utc` is when it left.
+    """
+
+    status: Status
+    text: str | None
+    finish_reason: str | None
+    returned_model: str | None
+    response_id: str | None
+    system_fingerprint: str | None
+    usage: Usage
+    requested: Mapping[str, Any] = field(default_factory=dict)
+    sent: Mapping[str, Any] = field(default_factory=dict)
+    latency_s: float = 0.0
+    time_utc: str = ""
+
+    @property
+    def usage_note(self) -> str | None:
+        """What is missing from the usage or does not add up."""
+        return self.usage.note
+
+
+# Each provider's words for an end that is no plain stop.
+_ENDS: dict[str, Status] = {
+    "length": "truncated",
+    "content_filter": "filtered",
+    "max_tokens": "truncated",
+    "model_context_window_exceeded": "truncated",
+    # The turn was paused to be continued in another request: what is here is a part of an answer.
+    "pause_turn": "truncated",
+    "refusal": "refused",
+    "MAX_TOKENS": "truncated",
+    "SAFETY": "filtered",
+    "RECITATION": "filtered",
+    "LANGUAGE": "filtered",
+    "BLOCKLIST": "filtered",
+    "PROHIBITED_CONTENT": "filtered",
+    "SPII": "filtered",
+    "IMAGE_SAFETY": "filtered",
+}
+_FILTER_CODES = frozenset({"content_filter", "content_policy_violation"})
+_FILTER_WORDS = ("content filtering policy", "content management policy", "flagged as potentially violating")
+# What OpenAI answers, as a 400, when the reasoning left no room for a single visible token.
+_NO_ROOM = "could not finish the message because max_tokens or model output limit was reached"
+
+
+def read_reply(protocol: Protocol, body: str, headers: Mapping[str, str]) -> WireReply | None:
+    """Read a 2xx body in its provider's shape; None where it is not one (not JSON, or something else).
+
+    `body` has passed `keys.scrub`; `headers` are the response's, names in lower case.
+    """
+    try:
+        parsed = json.loads(body)
+    except ValueError:
+        return None
+    if not isinstance(parsed, dict):
+        return None
+    readers = {"openai": _openai, "anthropic": _anthropic, "gemini": _gemini}
+    return readers[protocol](parsed, headers)
+
+
+def reply_of_error(error: ErrorBody) -> WireReply | None:
+    """Return the outcome that a provider words as an error: filtered, or cut before the first token."""
+    words = error.message.lower()
+    if error.status != 400:
+        return None
+    if _NO_ROOM in words:
+        status, reason = "truncated", "max_tokens"
+    elif error.codes & _FILTER_CODES or any(word in words for word in _FILTER_WORDS):
+        status, reason = "filtered", "content_filter"
+    else:
+        return None
+    usage = Usage(note="no usage in the reply: the provider answered with HTTP 400")
+    end: Status = "truncated" if status == "truncated" else "filtered"
+    return WireReply(end, None, reason, None, None, None, usage)
+
+
+def _status(reason: str | None, text: str | None, refusal: str | None = None) -> Status:
+    end = _ENDS.get(reason or "")
+    if end is not None:
+        return end
+    if refusal:
+        return "refused"
+    return "ok" if text and text.strip() else "empty"
+
+
+def _openai(body: dict[str, Any], headers: Mapping[str, str]) -> WireReply | None:
+    if "choices" not in body:
+        return None
+    choice = next((c for c in _list(body["choices"]) if isinstance(c, dict)), {})
+    message = _dict(choice.get("message"))
+    refusal = _str(message.get("refusal"))
+    text = _joined(message.get("content"))
+    reason = _str(choice.get("finish_reason"))
+    return WireReply(
+        status=_status(reason, text, refusal),
+        text=text if text else refusal or text,
+        finish_reason=_str(choice.get("native_finish_reason")) or reason,
+        returned_model=_str(body.get("model")),
+        response_id=_str(body.get("id")),
+        system_fingerprint=_str(body.get("system_fingerprint")),
+        usage=_openai_usage(body.get("usage")),
+    )
+
+
+def _joined(content: object) -> str | None:
+    if isinstance(content, list):
+        return "".join(_str(_dict(part).get("text")) or "" for part in content)
+    return _str(content)
+
+
+def _openai_usage(raw: object) -> Usage:
+    usage = _dict(raw)
+    prompt, total = _count(usage.get("prompt_tokens")), _count(usage.get("total_tokens"))
+    completion = _count(usage.get("completion_tokens"))
+    cached = _count(_dict(usage.get("prompt_tokens_details")).get("cached_tokens"))
+    reasoning = _count(_dict(usage.get("completion_tokens_details")).get("reasoning_tokens"))
+    note = None
+    # Some servers count the reasoning beside the completion. The total tells, and it is what they bill.
+    if (
+        prompt is not None
+        and completion is not None
+        and reasoning
+        and total == prompt + completion + reasoning
+    ):
+        completion += reasoning
+        note = "reasoning tokens stood beside the completion tokens and were added to them"
+    return _checked(prompt, cached, completion, reasoning, total, note)
+
+
+def _anthropic(body: dict[str, Any], headers: Mapping[str, str]) -> WireReply | None:
+    if body.get("type") != "message" and "content" not in body:
+        return None
+    blocks = [_dict(block) for block in _list(body.get("content"))]
+    texts = [_str(block.get("text")) or "" for block in blocks if block.get("type") == "text"]
+    # A schema goes to older models as a tool: the object they call it with is the answer.
+    texts += [json.dumps(block.get("input")) for block in blocks if block.get("type") == "tool_use"]
+    text = "".join(texts) if texts else None
+    reason = _str(body.get("stop_reason"))
+    return WireReply(
+        status=_status(reason, text),
+        text=text,
+        finish_reason=reason,
+        returned_model=_str(body.get("model")),
+        response_id=headers.get("request-id") or _str(body.get("id")),
+        system_fingerprint=None,
+        usage=_anthropic_usage(body.get("usage")),
+    )
+
+
+def _anthropic_usage(raw: object) -> Usage:
+    usage = _dict(raw)
+    fresh, cached = _count(usage.get("input_tokens")), _count(usage.get("cache_read_input_tokens"))
+    written = _count(usage.get("cache_creation_input_tokens"))
+    prompt = None if fresh is None else fresh + (written or 0) + (cached or 0)
+    thinking = _count(_dict(usage.get("output_tokens_details")).get("thinking_tokens"))
+    note = (
+        f"{written} prompt tokens were written to a cache, which costs more than input" if written else None
+    )
+    return _checked(prompt, cached, _count(usage.get("output_tokens")), thinking, None, note)
+
+
+def _gemini(body: dict[str, Any], headers: Mapping[str, str]) -> WireReply | None:
+    if not body.keys() & {"candidates", "promptFeedback", "usageMetadata", "responseId"}:
+        return None
+    candidate = next((c for c in _list(body.get("candidates")) if isinstance(c, dict)), {})
+    parts = [_dict(part) for part in _list(_dict(candidate.get("content")).get("parts"))]
+    texts = [_str(part.get("text")) or "" for part in parts if not part.get("thought")]
+    text = "".join(texts) if texts else None
+    blocked = _str(_dict(body.get("promptFeedback")).get("blockReason")) if not candidate else None
+    reason = blocked or _str(candidate.get("finishReason"))
+    return WireReply(
+        status="filtered" if blocked else _status(reason, text),
+        text=text,
+        finish_reason=reason,
+        returned_model=_str(body.get("modelVersion")),
+        response_id=_str(body.get("responseId")),
+        system_fingerprint=None,
+        usage=_gemini_usage(body.get("usageMetadata")),
+    )
+
+
+def _gemini_usage(raw: object) -> Usage:
+    usage = _dict(raw)
+    prompt, total = _count(usage.get("promptTokenCount")), _count(usage.get("totalTokenCount"))
+    if prompt is not None:
+        prompt += _count(usage.get("toolUsePromptTokenCount")) or 0
+    visible, thoughts = _count(usage.get("candidatesTokenCount")), _count(usage.get("thoughtsTokenCount"))
+    note = None
+    if visible is None and thoughts is None:
+        # proto3 leaves a zero out, so an absent count is zero only where the total confirms it.
+        completion = 0 if prompt is not None and total == prompt else None
+    elif total is not None and prompt is not None and thoughts and total == prompt + (visible or 0):
+        completion = visible
+        note = "thought tokens were counted inside the candidates' tokens"
+    else:
+        completion = (visible or 0) + (thoughts or 0)
+    return _checked(prompt, _count(usage.get("cachedContentTokenCount")), completion, thoughts, total, note)
+
+
+def _checked(
+    prompt: int | None,
+    cached: int | None,
+    completion: int | None,
+    reasoning: int | None,
+    total: int | None,
+    note: str | None,
+) -> Usage:
+    notes = [note] if note else []
+    if prompt == 0:
+        # No request has an empty prompt: some servers fill in zeros for what they do not count.
+        prompt, completion = None, completion or None
+        notes.append("the server reported 0 prompt tokens")
+    absent = [name for name, value in (("prompt", prompt), ("completion", completion)) if value is None]
+    if absent:
+        notes.append(f"no {' and '.join(absent)} tokens in the reply")
+    elif total is not None and (prompt or 0) + (completion or 0) != total:
+        notes.append(f"{prompt} prompt + {completion} completion tokens are not the total of {total}")
+    if cached is not None and prompt is not None and cached > prompt:
+        notes.append(f"{cached} cached tokens are more than the {prompt} prompt tokens")
+    if reasoning is not None and completion is not None and reasoning > completion:
+        notes.append(f"{reasoning} reasoning tokens are more than the {completion} completion tokens")
+    return Usage(prompt, cached, completion, reasoning, "; ".join(notes) or None)
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _str(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _dict(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,230 @@
+"""One request to a model, sent by litellm and judged by what the server answered.
+
+`send` makes exactly one HTTP request. It returns a `WireReply`, or raises a `TransientFault` that is worth
+another attempt or a `PermanentFault` that is not; retries belong to `rcwt.retries`, queueing to
+`rcwt.limits`. No key is in anything that it returns or raises.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from rcwt.errors import ConfigError
+from rcwt.exchange import READ_TIMEOUT_S, Exchange, clients, load_litellm, watched
+from rcwt.faults import PermanentFault, TransientFault, fault_of, permanent, read_error
+from rcwt.keys import read_key
+from rcwt.parameters import OUTPUT_CAPS, RESERVED, Message, renamed
+from rcwt.replies import Protocol, WireReply, read_reply, reply_of_error
+
+# Given always, so that no environment variable can send a paid request elsewhere.
+_VENDORS = {
+    "openai": "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com",
+    "gemini": "https://generativelanguage.googleapis.com/v1beta",
+}
+# A server without keys still gets a header: the OpenAI client refuses to be made without one.
+_NO_KEY = "none"
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One model at one address, as a registry entry describes it.
+
+    `model` is litellm's id, `openai/…`, `anthropic/…` or `gemini/…`; any server that speaks OpenAI's protocol
+    is `openai/…` with its `api_base`. `params` are added to each call's and win over them. `param_names`
+    renames a parameter or, with None, takes it out:
+    `{"max_tokens": "max_completion_tokens", "temperature": None}`.
+
+    Raises `ConfigError` for an id of another kind.
+    """
+
+    name: str
+    model: str
+    api_base: str | None = None
+    api_key_env: str | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    param_names: Mapping[str, str | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.model.partition("/")[0] not in _VENDORS or not self.model.partition("/")[2]:
+            raise ConfigError(
+                f"registry: {self.name}: litellm: found {self.model!r}; accepted are openai/<model>, "
+                "anthropic/<model> and gemini/<model>. A server that speaks OpenAI's protocol is "
+                "openai/<model> with its api_base"
+            )
+
+    @property
+    def protocol(self) -> Protocol:
+        """The protocol that the server speaks."""
+        return cast(Protocol, self.model.partition("/")[0])
+
+    @property
+    def address(self) -> str:
+        """The base URL that requests go to."""
+        return self.api_base or _VENDORS[self.protocol]
+
+    def asked(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the parameters that a call with `params` asks this model for, by the names it takes."""
+        return renamed({**params, **self.params}, self.param_names)
+
+
+async def send(
+    endpoint: Endpoint,
+    messages: Sequence[Message],
+    params: Mapping[str, Any],
+    deadline_s: float,
+) -> WireReply:
+    """Send one request and read its reply.
+
+    `messages` are dicts with `role` and `content`; `params` must cap the output (`max_tokens`); `deadline_s`
+    bounds the whole exchange in seconds, from the request's leaving to the reply's last byte.
+
+    Raises `TransientFault` (408, 409, 425, 429, 5xx, 529, no or half an answer, not JSON, deadline) and
+    `PermanentFault` (everything else, and a parameter that litellm would have dropped).
+    """
+    asked = endpoint.asked(params)
+    _check(endpoint, asked)
+    exchange = Exchange(asked, messages)
+    error = await _run(endpoint, exchange, deadline_s)
+    # Raised out here, and not where the error was caught: a chained traceback would carry its text.
+    return _judged(endpoint, exchange, error)
+
+
+def _check(endpoint: Endpoint, asked: Mapping[str, Any]) -> None:
+    taken = sorted(RESERVED & asked.keys())
+    if taken:
+        raise PermanentFault(
+            "unsupported_parameter",
+            None,
+            f"{', '.join(taken)} is not a parameter of the model",
+            f"Remove it from the `params` of {endpoint.name}",
+        )
+    if not any(asked.get(cap) for cap in OUTPUT_CAPS):
+        raise PermanentFault(
+            "no_output_cap",
+            None,
+            "no max_tokens is set, so a reply has no bound",
+            "Set `max_tokens` in `params`",
+        )
+    if endpoint.api_key_env and read_key(endpoint.api_key_env) is None:
+        raise PermanentFault(
+            "missing_key",
+            None,
+            f"the environment variable {endpoint.api_key_env} is not set",
+            f"Put the key for {endpoint.name} into {endpoint.api_key_env}",
+        )
+
+
+async def _run(endpoint: Endpoint, exchange: Exchange, deadline_s: float) -> BaseException | None:
+    """Let litellm make the request; return the exception it ended in, if any."""
+    litellm = load_litellm()
+    _introduce(litellm, endpoint)
+    api_key = read_key(endpoint.api_key_env) or _NO_KEY
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(None) as limit:
+            # Counted from when the request leaves: what litellm computes before waits for no one else.
+            exchange.on_leave = lambda: limit.reschedule(loop.time() + deadline_s)
+            with watched(exchange):
+                await litellm.acompletion(
+                    model=endpoint.model,
+                    messages=[dict(message) for message in exchange.messages],
+                    api_base=endpoint.address,
+                    api_key=api_key,
+                    client=clients().of(endpoint.protocol, endpoint.address, api_key),
+                    timeout=READ_TIMEOUT_S,
+                    num_retries=0,
+                    max_retries=0,
+                    **exchange.asked,
+                )
+    except TimeoutError as timeout:
+        return timeout
+    except Exception as error:
+        return error
+    return None
+
+
+def _introduce(litellm: Any, endpoint: Endpoint) -> None:
+    """Tell litellm about a Gemini model newer than its list.
+
+    It would merge the system text of a model it does not know into the user's turn, and its schema into
+    the prompt.
+    """
+    if endpoint.protocol == "gemini" and endpoint.model not in litellm.model_cost:
+        known = {"supports_system_messages": True, "supports_response_schema": True}
+        litellm.register_model({endpoint.model: {"litellm_provider": "gemini", "mode": "chat", **known}})
+
+
+def _judged(endpoint: Endpoint, exchange: Exchange, error: BaseException | None) -> WireReply:
+    """Return the reply, or raise the fault, that the exchange amounts to.
+
+    What was received in full is judged first: it has been paid for, whatever litellm or the deadline
+    made of it afterwards.
+    """
+    if exchange.status is not None and exchange.body is not None:
+        reply = _answered(endpoint, exchange, exchange.status, exchange.body)
+        return replace(
+            reply,
+            requested=dict(exchange.asked),
+            sent=dict(exchange.sent),
+            latency_s=exchange.latency_s,
+            time_utc=exchange.time_utc,
+        )
+    if exchange.fault is not None:
+        raise exchange.fault
+    raise _unanswered(exchange, error)
+
+
+def _answered(endpoint: Endpoint, exchange: Exchange, status: int, body: str) -> WireReply:
+    error = read_error(status, body)
+    if error is not None:
+        outcome = reply_of_error(error)
+        if outcome is None:
+            raise fault_of(error, exchange.headers)
+        return outcome
+    reply = read_reply(endpoint.protocol, body, exchange.headers)
+    if reply is None:
+        raise TransientFault(
+            status,
+            f"the body is not a reply of the {endpoint.protocol} protocol: {body[:200]!r}",
+            maybe_billed=True,
+        )
+    return reply
+
+
+def _unanswered(exchange: Exchange, error: BaseException | None) -> TransientFault | PermanentFault:
+    """Say what happened where no complete answer came."""
+    left = exchange.left_at is not None
+    if isinstance(error, TimeoutError):
+        return TransientFault(
+            exchange.status, "no complete reply before the call's deadline", maybe_billed=left
+        )
+    if left:
+        names, cause = _connection_errors(error)
+        # A connection that was never made carried no request.
+        refused = bool(names & {"ConnectError", "ConnectTimeout", "ClientConnectorError"})
+        what = "connection refused" if refused else "connection lost"
+        return TransientFault(exchange.status, f"{what}: {cause}", maybe_billed=not refused)
+    litellm = load_litellm()
+    if isinstance(error, litellm.UnsupportedParamsError):
+        return permanent("unsupported_parameter", None, f"refused by litellm before sending: {error}")
+    return PermanentFault(
+        "not_sent",
+        None,
+        f"litellm could not make the request: {type(error).__name__}: {error}",
+        "Correct the model's `litellm`, `api_base` or `params` in the registry",
+    )
+
+
+def _connection_errors(error: BaseException | None) -> tuple[set[str], str]:
+    """Return the class names in an exception's chain, and the innermost message that says something."""
+    names: set[str] = set()
+    cause = "no answer"
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        names.add(type(error).__name__)
+        cause = str(error) or cause
+        error = error.__cause__ or error.__context__
+    return names, cause
