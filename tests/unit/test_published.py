@@ -71,6 +71,7 @@ def write(path: Path, *rows: Row, header: list[str] | None = None) -> Path:
 
 def script(folder: Path, out: Path, *more: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(ROOT / "workflow/scripts/published.py"), "--artifact", str(folder)]
+    command += ["--task", str(ROOT / "resources/templates/spec_recall")]
     for name in ("trials", "scores", "files"):
         command += [f"--{name}", str(out / name)]
     return subprocess.run([*command, *more], capture_output=True, text=True, check=False)
@@ -345,5 +346,6 @@ def test_the_script_writes_all_or_nothing(tmp_path: Path) -> None:
     trials, scores = read_table(out / "trials"), read_table(out / "scores")
     assert (list(trials), list(scores)) == (TRIAL_SCHEMA.names, SCORE_SCHEMA.names)
     assert (len(trials), len(scores)) == (2, 20)
-    assert trials[["text", "ceiling", "finish_reason", "pack"]].isna().all(axis=None)
+    assert trials[["text", "finish_reason", "pack"]].isna().all(axis=None)
+    assert (trials["ceiling"] == 1).all()  # at these shares the whole reference is in the prompt
     assert pd.read_csv(out / "files")["sha256"].str.len().eq(64).all()

@@ -13,9 +13,7 @@ MODELS = ["gemini-2.0-flash", "claude-haiku-4-5-20251001", "gpt-4.1-mini"]
 def published(root: Path, shared: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     project = copy_project(root, tmp_path_factory.mktemp("published") / "project")
     artifact = f"artifact={shared / 'artifact'}"
-    output = project.succeed(
-        "--cores", "8", "all", "--configfile", "config/published.yaml", "--config", artifact
-    )
+    output = project.succeed("--cores", "8", "all", "--configfile", "config/published.yaml", "--config", artifact)
     return project.folder / "results/published", output
 
 
@@ -54,7 +52,9 @@ def test_theta_and_its_interval(published: tuple[Path, str], shared: Path) -> No
 
 def test_what_was_read_and_skipped_is_listed(published: tuple[Path, str]) -> None:
     files = pd.read_csv(published[0] / "published_files.csv")
-    assert files.loc[files["file"].str.contains("cliff_n20/rcwt_controlled"), "reason"].str.contains("gpt-4.1-mini").all()
+    assert (
+        files.loc[files["file"].str.contains("cliff_n20/rcwt_controlled"), "reason"].str.contains("gpt-4.1-mini").all()
+    )
     assert not (published[0] / "calls").exists()
 
 

@@ -89,7 +89,8 @@ def _checked_records(condition: Mapping[str, Any], path: Path) -> list[TrialReco
             f"{condition['prompt_sha256'][:12]}. {remedy}"
         )
     if [record.trial for record in records] != list(range(condition["trials"])):
-        raise StaleResultError(f"{path}: holds {len(records)} trials, the manifest plans {condition['trials']}. {remedy}")
+        planned = condition["trials"]
+        raise StaleResultError(f"{path}: holds {len(records)} trials, the manifest plans {planned}. {remedy}")
     return records
 
 

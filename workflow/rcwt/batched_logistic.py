@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from rcwt.curves import fit, logistic, logistic_bounds, midpoint_grid, steepness_grid
+from rcwt.curves import PERFECT_RMSE, fit, logistic, logistic_bounds, midpoint_grid, midpoint_identified, steepness_grid
 from rcwt.intervals import Floats
 
-_MAX_STEPS = 200
+_MAX_STEPS = 150
 _GAUSS_NEWTON_STEPS = 6
+_LEVEL_TURNS = 3
 _STILL = 1e-9  # a step this short, in parts of the bounds, ends a walk: under 1e-5 tokens of theta
 _DAMPING = (1e-12, 1e12)
 _CHUNK = 4096  # rows of one block of the start grid, to bound memory
@@ -22,8 +23,8 @@ _BANDS = 3  # starts from shallow, middling and steep curves
 def fit_logistic_rows(p: Floats, means: Floats, window: int) -> Floats:
     """Fit the logistic to each row of `means` (rows, n) at shares `p` (n,): (R0, k, p0), shape (rows, 3).
 
-    Same bounds and same minimum as `rcwt.curves.fit`; rows whose walk does not end are given to it. W is
-    `window` tokens.
+    Same bounds and same minimum as `rcwt.curves.fit`; rows whose walk does not end are given to it, unless
+    their p0 is not identified anyway. W is `window` tokens.
     """
     low, high = logistic_bounds(means, window)
     best = np.empty_like(low)
@@ -33,7 +34,9 @@ def fit_logistic_rows(p: Floats, means: Floats, window: int) -> Floats:
         params, sse, arrived = _descend(p, means, start, low, high)
         better = sse < best_sse
         best[better], best_sse[better], ended[better] = params[better], sse[better], arrived[better]
-    for row in np.flatnonzero(~ended):
+    # A walk that is still under way where the points do not determine p0 is lost in a valley without end;
+    # any other is worth a second, slower attempt.
+    for row in np.flatnonzero(~ended & midpoint_identified(p, best, low, high)):
         best[row] = list(fit("logistic", p, means[row], window).params.values())
     return best
 
@@ -72,6 +75,7 @@ def _descend(
     sse = _sse(p, means, low + span * x)
     damping = np.full(len(means), 1e-3)
     arrived = np.zeros(len(means), dtype=bool)
+    level_turns = np.zeros(len(means), dtype=np.int64)
     rows = np.arange(len(means))
     for turn in range(_MAX_STEPS):
         newton = turn >= _GAUSS_NEWTON_STEPS
@@ -83,9 +87,12 @@ def _descend(
         lower = gain >= 0
         x[rows[lower]], sse[rows[lower]] = trial[lower], trial_sse[lower]
         damping[rows] = np.clip(np.where(lower, damping[rows] / 5, damping[rows] * 4), *_DAMPING)
-        # Near a minimum the SSE is flat to the last digit and steps may wander for ever.
-        flat = np.abs(gain) <= 1e-14 * sse[rows]
-        still = (moved < _STILL) | (flat & (moved < 100 * _STILL))
+        # Where the SSE stays the same to the last digit there is nothing left to gain, though steps may
+        # wander for ever: in a valley where other parameters fit as well, or in a perfect fit.
+        level = np.abs(gain) <= 1e-14 * sse[rows]
+        level_turns[rows] = np.where(level, level_turns[rows] + 1, 0)
+        perfect = sse[rows] < p.size * PERFECT_RMSE**2
+        still = (moved < _STILL) | (level_turns[rows] >= _LEVEL_TURNS) | perfect
         arrived[rows[still]] = True
         rows = rows[~still]
         if rows.size == 0:
@@ -100,9 +107,7 @@ def _sse(p: Floats, means: Floats, params: Floats) -> Floats:
     return sse
 
 
-def _step(
-    p: Floats, means: Floats, x: Floats, damping: Floats, low: Floats, span: Floats, newton: bool
-) -> Floats:
+def _step(p: Floats, means: Floats, x: Floats, damping: Floats, low: Floats, span: Floats, newton: bool) -> Floats:
     """One damped step, in units of the bounds; a parameter pressed against its bound stays there."""
     params = low + span * x
     values, jacobian = logistic(p, params)

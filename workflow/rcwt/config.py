@@ -83,7 +83,7 @@ class Price(Record):
     input: float = Field(ge=0)
     cached_input: float | None = Field(None, ge=0, description="null: cached tokens cost as much as others")
     output: float = Field(ge=0)
-    batch_discount: float | None = Field(None, ge=0, le=1, description="share of the price that a batch call costs")
+    batch_discount: float | None = Field(None, ge=0, le=1, description="part of the price that a batch call saves")
     as_of: datetime.date
 
 
@@ -102,7 +102,9 @@ class Design(Record):
 
     kind: Literal["fixed_budget"] = "fixed_budget"
     task: Name = Field(description="folder under resources/templates")
-    coordination: Name = Field("coordination", description="which coordination text of the task folder, without .md")
+    coordination: Name | None = Field(
+        None, description="which coordination text of the task folder, without .md; null for the task's own choice"
+    )
     windows: list[Window] = Field(min_length=1)
     orders: Annotated[list[Order], AfterValidator(_distinct)] = Field(["coord_first", "reason_first"], min_length=1)
     params: Params

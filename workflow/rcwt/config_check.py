@@ -15,9 +15,7 @@ from rcwt.errors import ConfigError
 HOME = {"registry": "config/models.yaml", "prices": "config/prices.yaml"}
 
 
-def load(
-    merged: Mapping[str, Any], paths: Sequence[Path], command_line: Mapping[str, Any] | None = None
-) -> Config:
+def load(merged: Mapping[str, Any], paths: Sequence[Path], command_line: Mapping[str, Any] | None = None) -> Config:
     """Check the merged configuration.
 
     `paths` are the files it was merged from, the last one winning; `command_line` is what `--config` gave.
@@ -125,7 +123,7 @@ def _field(key: KeyPath) -> Any:
 
 def _cross_faults(config: Config, where: _Locator) -> Sequence[str]:
     """Names that point to nothing: a model outside the registry, an experiment outside the designs."""
-    faults = []
+    faults: list[str] = []
     if config.published:
         return faults
     for list_key, names in (("models", config.models), ("judges", config.judges)):

@@ -3,12 +3,14 @@
 All arithmetic on shares is decimal: 97.5 % of a window is never a binary approximation.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 
 from rcwt.config import Config, Design, Order
 from rcwt.errors import DesignError
+from rcwt.tasks import Task
+from rcwt.tokens import count
 
 
 @dataclass(frozen=True)
@@ -72,20 +74,21 @@ def split_window(window: int, q: Decimal, u: int) -> tuple[int, int]:
     return c, window - u - c
 
 
-def conditions(config: Config, instruction_tokens: dict[str, int]) -> list[Condition]:
+def conditions(config: Config, tasks: Mapping[str, Task]) -> list[Condition]:
     """Every condition of the experiments that the configuration picks, in the order it lists them.
 
-    `instruction_tokens` gives u for each task. Raises DesignError naming the experiment and window.
+    `tasks` holds the task of each design. Raises DesignError naming the experiment and window.
     """
     return [
         condition
         for experiment in config.experiments
-        for condition in _fixed_budget(experiment, config.designs[experiment], instruction_tokens)
+        for condition in _fixed_budget(experiment, config.designs[experiment], tasks)
     ]
 
 
-def _fixed_budget(experiment: str, design: Design, instruction_tokens: dict[str, int]) -> Iterator[Condition]:
-    u = instruction_tokens[design.task]
+def _fixed_budget(experiment: str, design: Design, tasks: Mapping[str, Task]) -> Iterator[Condition]:
+    task = tasks[design.task]
+    u = count(task.instruction)
     for entry in design.windows:
         for share in entry.shares:
             q = share / 100
@@ -98,7 +101,7 @@ def _fixed_budget(experiment: str, design: Design, instruction_tokens: dict[str,
                     experiment=experiment,
                     task=design.task,
                     kind=design.kind,
-                    coordination=design.coordination,
+                    coordination=design.coordination or task.coordination,
                     window=entry.window,
                     order=order,
                     q=q,

@@ -6,12 +6,15 @@ Figures are built as objects, without pyplot: nothing is kept between two figure
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.textpath import TextPath
 from matplotlib.transforms import ScaledTranslation, Transform
 
@@ -35,7 +38,7 @@ SMALL, NORMAL = 7.0, 8.0
 #: Two neighbouring shares closer than this part of the whole range are crowded.
 CROWDED = 0.05
 
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same on every machine
     "font.size": SMALL,
     "axes.titlesize": NORMAL,
@@ -92,6 +95,11 @@ def save(figure: Figure, prefix: str | Path) -> None:
             figure.savefig(f"{prefix}.{form}", format=form, metadata=_METADATA[form])
 
 
+def close_panels() -> ConstrainedLayoutEngine:
+    """A layout whose panels stand as close as their labels allow."""
+    return ConstrainedLayoutEngine(wspace=0.0, w_pad=0.01)
+
+
 def message_figure(text: str) -> Figure:
     """A figure that says why there is nothing to see."""
     with style():
@@ -119,7 +127,7 @@ def split(shares: Sequence[float]) -> int:
     if len(shares) < 4:
         return 0
     closest = CROWDED * (shares[-1] - shares[0])
-    gaps = [right - left < closest for left, right in zip(shares, shares[1:], strict=False)]
+    gaps = [right - left < closest for left, right in pairwise(shares)]
     for first in range(len(gaps) - 1):
         if gaps[first] and gaps[first + 1]:
             return first

@@ -14,10 +14,11 @@ from rcwt.prompts import block, blocks_of
 from rcwt.tasks import Task
 from rcwt.tokens import ENCODING, count
 
-COLUMNS = (
-    "condition experiment task kind window order pack q c u r p coordination_tokens reference_tokens prompt_tokens "
-    "prompt_sha256 ceiling_strict ceiling_lenient trials facts_in_reference facts_in_coordination"
-).split()
+COLUMNS = [
+    *("condition", "experiment", "task", "kind", "window", "order", "pack", "q", "c", "u", "r", "p"),
+    *("coordination_tokens", "reference_tokens", "prompt_tokens", "prompt_sha256"),
+    *("ceiling_strict", "ceiling_lenient", "trials", "facts_in_reference", "facts_in_coordination"),
+]
 
 
 def task_tokens(task: Task) -> dict[str, Any]:

@@ -81,14 +81,14 @@ class ResponseCache:
         except (ValueError, KeyError, TypeError, ValidationError):
             pass
         aside = path.with_suffix(f".broken-{os.getpid()}")
-        os.replace(path, aside)
+        path.replace(aside)
         log.warning("%s: not a whole response; set aside as %s and asked again", path, aside.name)
         return None
 
     def put(self, request: Request, response: Response) -> None:
         """Keep a response; it is on disk when this returns."""
         path, body = self.path(request.key), response.model_dump(mode="json")
-        asked = {"endpoint": request.endpoint, "model": request.model, "params": request.params}
+        asked: dict[str, Any] = {"endpoint": request.endpoint, "model": request.model, "params": request.params}
         asked |= {"messages_sha256": digest(request.chat), "order": request.order, "sample": request.sample}
         kept = {"key": request.key, "request": asked, "response": body, "checksum": digest(body)}
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -97,4 +97,4 @@ class ResponseCache:
             json.dump(kept, file, ensure_ascii=False)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        Path(temporary).replace(path)

@@ -15,7 +15,6 @@ from rcwt.digests import canonical_json, code_digest, digest, write_text
 from rcwt.errors import ConfigError, TaskError
 from rcwt.prompts import Prompt
 from rcwt.tasks import Task, judge_digest, load_task
-from rcwt.tokens import count
 
 #: Kinds of design, in the order in which their tables are made; a kind names its cells table.
 KINDS = ("fixed_budget", "intact", "algorithmic", "packs")
@@ -38,10 +37,7 @@ class Study:
 
     def check(self) -> None:
         """Raise the error of any task, window or folder that cannot be used, before the first job."""
-        if self.config.published:
-            _ = self.artifact_files
-        else:
-            _ = self.prompts
+        _ = self.artifact_files if self.config.published else self.prompts
 
     @property
     def kinds(self) -> list[str]:
@@ -72,7 +68,7 @@ class Study:
         task = load_task(self.templates / name)
         for experiment in self.config.experiments:
             design = self.config.designs[experiment]
-            if design.task == name and design.coordination not in task.coordinations:
+            if design.task == name and design.coordination not in {None, *task.coordinations}:
                 raise TaskError(
                     f"designs.{experiment}.coordination: found '{design.coordination}'; accepted: a text of "
                     f"{task.folder}: {', '.join(task.coordinations)}. Add {design.coordination}.md or pick one of them"
@@ -82,8 +78,7 @@ class Study:
     @cached_property
     def conditions(self) -> dict[str, Condition]:
         """Conditions by name. Raises DesignError for a window that the instruction fills."""
-        u = {name: count(task.instruction) for name, task in self.tasks.items()}
-        return {condition.name: condition for condition in conditions(self.config, u)}
+        return {condition.name: condition for condition in conditions(self.config, self.tasks)}
 
     @cached_property
     def prompts(self) -> dict[str, Prompt]:

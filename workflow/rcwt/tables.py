@@ -109,8 +109,8 @@ def select(
     rows = rows[rows["judge"] == judge]
     if rows["source"].nunique() > 1:
         raise TableError(
-            f"cells of {experiment}: sources {', '.join(sorted(set(rows['source'])))} in one table; accepted: one source "
-            "a run. Give each its own results_dir"
+            f"cells of {experiment}: sources {', '.join(sorted(set(rows['source'])))} in one table; accepted: one "
+            "source a run. Give each its own results_dir"
         )
     shown = tuple(models) or paper_order(rows["model"])
     return Selection(rows[rows["model"].isin(shown)], shown, experiment, window, judge, tuple(embedded))
@@ -228,7 +228,8 @@ def table_a1(selection: Selection) -> PrintedTable:
 
 def _place(row: Any) -> tuple[float, int, int]:
     """Where a cell stands: its q and its c and r in tokens, -1 where its prompts differ in them."""
-    return (float(row.q), *(-1 if pd.isna(tokens) else int(tokens) for tokens in (row.c, row.r)))
+    c, r = (-1 if pd.isna(tokens) else int(tokens) for tokens in (row.c, row.r))
+    return float(row.q), c, r
 
 
 def table_a1_for_people(selection: Selection) -> PrintedTable:
@@ -242,7 +243,7 @@ def table_a1_for_people(selection: Selection) -> PrintedTable:
     return PrintedTable((*columns, "ceiling"), tuple((*row, known[row[0]]) for row in table.rows))
 
 
-def _printed_ceiling(ceiling: float) -> str:
+def _printed_ceiling(ceiling: Any) -> str:
     if pd.isna(ceiling):
         return ""
     return format(Decimal(repr(float(ceiling))).quantize(Decimal("0.001"), ROUND_HALF_UP), "f")
@@ -266,8 +267,7 @@ def note_a1(selection: Selection) -> str:
     parts += [f"{model}: {label}." for model, label in selection.explained().items()]
     without = "; ".join(f"{model} {_not_plain(selection.of(model))}" for model in selection.models)
     parts.append(
-        "Replies cut at the output cap / without an answer (misses) / with a score missing (left out):"
-        f" {without}."
+        f"Replies seen cut at the output cap / without an answer (misses) / with a score missing (left out): {without}."
     )
     return " ".join(parts)
 

@@ -91,7 +91,8 @@ def write_table(rows: pd.DataFrame, schema: pa.Schema, path: str | Path) -> None
 
 def read_table(path: str | Path) -> pd.DataFrame:
     """Read a table written by `write_table`; integer columns with missing values stay integers."""
-    return pq.read_table(str(path)).to_pandas(types_mapper=_nullable)
+    frame: pd.DataFrame = pq.read_table(str(path)).to_pandas(types_mapper=_nullable)
+    return frame
 
 
 def _nullable(kind: pa.DataType) -> object | None:

@@ -21,7 +21,7 @@ rule trials:
         trials=TRIALS,
         scores=TRIAL_SCORES,
     params:
-        results=RESULTS,
+        results=lambda wildcards, output: os.path.dirname(output.trials),
         models=STUDY.config.models,
         judges=STUDY.config.judges,
         code=code_digest("aggregation"),

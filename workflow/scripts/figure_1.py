@@ -9,6 +9,8 @@ marks, at the p that their printed reference tokens give, unless the paper's own
 """
 
 import argparse
+import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -30,6 +32,7 @@ from rcwt.figures import (
     WIDTH,
     Series,
     beside,
+    close_panels,
     legend_columns,
     legend_height,
     message_figure,
@@ -122,17 +125,17 @@ def draw(selection: Selection, curves: pd.DataFrame, paper: pd.DataFrame = _EMPT
         handles = _legend(selection, curves, slots)
         labels = [str(handle.get_label()) for handle in handles]
         columns = legend_columns(labels)
-        figure = Figure(figsize=(WIDTH, 3.1 + legend_height(labels, columns)), layout="constrained")
+        figure = Figure(figsize=(WIDTH, 3.1 + legend_height(labels, columns)), layout=close_panels())
         ratios = [panel.points for panel in panels]
         grid = figure.subplots(1, len(panels), sharey=True, squeeze=False, width_ratios=ratios)[0]
         for axes, panel in zip(grid, panels, strict=True):
             _prepare(axes, panel, selection.rows, breadth)
-            _draw_ceiling(axes, selection)
+            _draw_ceiling(axes, panel, selection)
             for slot in slots:
                 if slot.printed:
                     _draw_printed(axes, panel.inside(paper[paper["model"] == slot.model]), slot)
                 else:
-                    _draw_fit(axes, panel, _fit(selection, curves, slot.model), slot)
+                    _draw_fit(axes, panel, _fit(selection, curves, slot.model), slot, moved=panel is panels[-1])
                     _draw_cells(axes, panel, selection.of(slot.model), slot)
         _label(figure, grid, panels, selection)
         figure.legend(handles=handles, loc="outside lower center", ncols=columns)
@@ -222,33 +225,38 @@ def _looks(plotted: Sequence[str], printed: Sequence[str]) -> dict[str, Series]:
     return own | {model: free[place % len(free)] for place, model in enumerate(others)}
 
 
-def _fit(selection: Selection, curves: pd.DataFrame, model: str, fitted_to: str = "accuracy") -> "pd.Series[Any] | None":
+def _fit(selection: Selection, curves: pd.DataFrame, model: str, to: str = "accuracy") -> "pd.Series[Any] | None":
     """A model's logistic fit, where its p0 is identified."""
     if selection.experiment is None or selection.window is None or selection.judge is None:
         return None
-    row = fit_of(curves, selection.experiment, selection.window, selection.judge, model, fitted_to)
+    row = fit_of(curves, selection.experiment, selection.window, selection.judge, model, to)
     return row if row is not None and row["identified"] else None
 
 
-def _draw_ceiling(axes: Axes, selection: Selection) -> None:
+def _draw_ceiling(axes: Axes, panel: Panel, selection: Selection) -> None:
     """The ceiling as a broad grey step under everything; nothing where the task has none."""
     known = selection.rows.dropna(subset=["ceiling"]).drop_duplicates("p").sort_values("p")
+    places = list(known["p"])
+    # The next share outside belongs to it: the step to there may fall inside.
+    first, last = bisect_left(places, panel.low), bisect_right(places, panel.high)
+    known = known.iloc[max(first - 1, 0) : last + 1]
     if not known.empty:
-        axes.plot(known["p"], known["ceiling"], drawstyle="steps-mid", color=CEILING_COLOUR, lw=4, gid="ceiling", zorder=1)
+        look: dict[str, Any] = {"color": CEILING_COLOUR, "lw": 4}
+        axes.plot(known["p"], known["ceiling"], drawstyle="steps-mid", label="ceiling", zorder=1, **look)
 
 
 def _draw_cells(axes: Axes, panel: Panel, cells: pd.DataFrame, slot: Slot) -> None:
     """One model: its line and marks, and an interval where there is one and it is not a point."""
-    look = {"color": slot.look.colour, "transform": beside(axes, slot.shift)}
+    look: dict[str, Any] = {"color": slot.look.colour, "transform": beside(axes, slot.shift)}
     scored = cells.dropna(subset=["effective_mean"])
     axes.plot(*_line(scored, panel, slot.shift), zorder=3, **look)
     own = panel.inside(scored)
-    marks = {"ls": "", "marker": slot.look.marker, "ms": slot.size, "mew": 0}
-    axes.plot(own["p"], own["effective_mean"], gid=slot.model, zorder=5, **marks, **look)
+    marks: dict[str, Any] = {"ls": "", "marker": slot.look.marker, "ms": slot.size, "mew": 0}
+    axes.plot(own["p"], own["effective_mean"], label=slot.model, zorder=5, **marks, **look)
     sure = panel.inside(cells).dropna(subset=["ci_low", "ci_high"])
     sure = sure[sure["ci_low"] < sure["ci_high"]]
     bars = axes.vlines(sure["p"], sure["ci_low"], sure["ci_high"], lw=0.9, zorder=4, **look)
-    bars.set_gid(f"interval {slot.model}")
+    bars.set_label(f"interval {slot.model}")
     for end in ("ci_low", "ci_high"):
         axes.plot(sure["p"], sure[end], ls="", marker="_", ms=slot.size + 1, mew=0.9, zorder=4, **look)
 
@@ -264,22 +272,33 @@ def _line(scored: pd.DataFrame, panel: Panel, shift: float) -> tuple[Floats, Flo
     return x[order], y[order]
 
 
-def _draw_fit(axes: Axes, panel: Panel, fit: "pd.Series[Any] | None", slot: Slot) -> None:
-    """The fitted curve, thin, moved as its model's marks are, so that their distances are true."""
+def _draw_fit(axes: Axes, panel: Panel, fit: "pd.Series[Any] | None", slot: Slot, moved: bool) -> None:
+    """The fitted curve, thin.
+
+    It is moved as its model's marks are, so that their distances are true; not in a panel before a stretched one,
+    where the cliff is so narrow that the same points would be a false place.
+    """
     if fit is None:
         return
     beyond = (panel.high - panel.low) / 4
     p = np.linspace(max(panel.low - beyond, 0), min(panel.high + beyond, 1), 600)
     accuracy, _ = logistic(p, fit[["R0", "k", "p0"]].to_numpy(dtype=float))
-    look = {"color": slot.look.colour, "transform": beside(axes, slot.shift)}
-    axes.plot(p, accuracy, ls=FIT_DASHES, lw=0.8, zorder=2, gid=f"fit {slot.model}", **look)
+    look: dict[str, Any] = {"color": slot.look.colour, "transform": beside(axes, slot.shift if moved else 0)}
+    axes.plot(p, accuracy, ls=FIT_DASHES, lw=0.8, zorder=2, label=f"fit {slot.model}", **look)
 
 
 def _draw_printed(axes: Axes, values: pd.DataFrame, slot: Slot) -> None:
     """What the paper printed for one model, hollow."""
-    hollow = {"mfc": "white", "mec": slot.look.colour, "marker": slot.look.marker, "ms": slot.size - 0.4}
+    hollow: dict[str, Any] = {
+        "mfc": "white",
+        "mec": slot.look.colour,
+        "marker": slot.look.marker,
+        "ms": slot.size - 0.4,
+    }
     place = beside(axes, slot.shift)
-    axes.plot(values["p"], values["accuracy"], ls="", gid=f"printed {slot.model}", zorder=5, transform=place, **hollow)
+    axes.plot(
+        values["p"], values["accuracy"], ls="", label=f"printed {slot.model}", zorder=5, transform=place, **hollow
+    )
 
 
 def _prepare(axes: Axes, panel: Panel, rows: pd.DataFrame, breadth: float) -> None:
@@ -297,7 +316,7 @@ def _prepare(axes: Axes, panel: Panel, rows: pd.DataFrame, breadth: float) -> No
     known = measured.dropna(subset=["r"])
     kept = readable_ticks(list(known["p"]), panel.scale, room=24)
     labels = [f"{int(r)}" if index in kept else "" for index, r in enumerate(known["r"])]
-    axes.secondary_xaxis("top", gid="top").set_xticks(list(known["p"]), labels)
+    axes.secondary_xaxis("top").set_xticks(list(known["p"]), labels)
 
 
 def _label(figure: Figure, grid: Sequence[Axes], panels: Sequence[Panel], selection: Selection) -> None:
@@ -314,7 +333,6 @@ def _label(figure: Figure, grid: Sequence[Axes], panels: Sequence[Panel], select
         grid[1].set_xlabel(f"p on a scale {times:.2g} times wider")
         grid[1].spines["left"].set(linestyle=(0, (2, 2)), color="#808080")
         grid[1].tick_params(left=False)
-        figure.get_layout_engine().set(wspace=0.0, w_pad=0.01)  # type: ignore[union-attr]
 
 
 def _legend(selection: Selection, curves: pd.DataFrame, slots: Sequence[Slot]) -> list[Line2D]:
@@ -347,6 +365,8 @@ def _theta(fit: "pd.Series[Any] | None") -> str:
         return "θ not identified"
     if pd.isna(fit["theta_ci_low"]) or pd.isna(fit["theta_ci_high"]):
         return f"θ = {fit['theta']:.1f} tokens"
+    if math.isclose(fit["theta_ci_low"], fit["theta_ci_high"]):
+        return f"θ = {fit['theta']:.1f} tokens (calls do not vary)"
     return f"θ = {fit['theta']:.1f} tokens ({fit['theta_ci_low']:.1f} to {fit['theta_ci_high']:.1f})"
 
 

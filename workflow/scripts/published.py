@@ -32,7 +32,11 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
         help='model ids of rescoring files by folder name or alias, such as {"gpt": "gpt-4.1-mini"}',
     )
     parser.add_argument(
-        "--task", required=True, type=Path, metavar="DIR", help="task folder whose evidence gives the main task's ceiling"
+        "--task",
+        required=True,
+        type=Path,
+        metavar="DIR",
+        help="task folder whose evidence gives the main task's ceiling",
     )
     for name, what in (
         ("trials", "one row a call"),

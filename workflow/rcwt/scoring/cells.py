@@ -42,16 +42,13 @@ class CellScores(BaseModel):
 def by_rules(records: Sequence[TrialRecord], items: Sequence[Item]) -> list[TrialScores]:
     """Scores of the rule judge. A reply that holds no answer is not judged: its items are misses by rule."""
     scores = []
-    judged: dict[str, dict[str, int]] = {}  # equal replies, such as a deterministic model's, are judged once
     for record in records:
         if record.response.status in NON_ANSWERS or record.response.text is None:
-            missed = dict.fromkeys((item.id for item in items), 0)
+            missed: dict[str, int | None] = dict.fromkeys((item.id for item in items), 0)
             scores.append(TrialScores(trial=record.trial, status="non_answer", items=missed))
         else:
-            text = record.response.text
-            if text not in judged:
-                judged[text] = judge(text, items)
-            scores.append(TrialScores(trial=record.trial, status="scored", items={**judged[text]}))
+            outcome: dict[str, int | None] = {**judge(record.response.text, items)}
+            scores.append(TrialScores(trial=record.trial, status="scored", items=outcome))
     return scores
 
 
@@ -79,6 +76,5 @@ def read_scores(path: Path) -> CellScores:
         return CellScores.model_validate_json(path.read_bytes())
     except ValidationError:
         raise StaleResultError(
-            f"{path}: not the scores of a cell; the file was cut or written by another version. "
-            "Delete it and run again"
+            f"{path}: not the scores of a cell; the file was cut or written by another version. Delete it and run again"
         ) from None

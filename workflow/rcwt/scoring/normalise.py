@@ -57,6 +57,8 @@ _MARKUP = (
     (re.compile(r"\\times\b"), "×"),
     (re.compile(r"\{,\}"), ","),
     (re.compile(r"\\(?=[^\w\s])|(?<!\w)\$(?=\S)|(?<=\S)\$(?!\w)"), ""),
+    (re.compile(r"<sup>(\d+)</sup>", re.IGNORECASE), r"^\1"),
+    (re.compile(r"</?(?:b|strong|i|em|u|code|mark|span)(?: [^>\n]*)?>", re.IGNORECASE), ""),
     (re.compile(r"~~[^~\n]+~~"), " "),  # struck out: the writer takes it back
     (re.compile(r"\[([^\]\n]+)\]\([^)\s]*\)"), r"\1"),
     (re.compile(r"\*+(?=\S)|(?<=\S)\*+|\*{2,}|`+"), ""),

@@ -10,19 +10,19 @@ Boundaries are added by themselves:
 - a match begins and ends at the edge of a word: `correct` does not find "incorrect", nor `week` "weeks";
 - a number is a whole number with nothing before or after it: `5 ms` finds neither "15 ms", "1.5 ms",
   "5.5 ms", "3-5 ms" nor "-5 ms", also behind a wildcard (`streams.*5 ms`);
-- a unit that follows its number is whole: `8 KB` finds neither "8 KBps", "8 KB/s" nor "8 kbit";
+- a unit is whole: `8 KB` finds neither "8 KBps", "8 KB/s" nor "8 kbit";
 - a number right behind "not", "never", "rather than" or "instead of" is not a match, nor is there any pattern
   that is an alternative by itself.
 
-A word before `?`, `*`, `+` or a class keeps its spelling (`weeks?` stays as written; normalised text has
-the singular after a number, so write `2-3 weeks`).
+A word right before `?`, `*`, `+`, a class or an escape keeps its spelling: in `weeks?` the `?` is about the
+`s`. Normalised text has units in the singular behind a number, and that is what `weeks?` then finds.
 """
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rcwt.scoring.normalise import normalise
+from rcwt.scoring.normalise import UNIT, normalise
 
 _EDGE_BEFORE = r"(?:(?<!\w)|(?=\W))"
 _EDGE_AFTER = r"(?:(?!\w)|(?<=\W))"
@@ -39,8 +39,10 @@ _PIECE = re.compile(
 )
 _LAST_WORD = re.compile(r"[^\W_]+$")
 _ATOM = rf"(?:\d|\\d|\[[\d-]*\d[\d-]*\])(?:[*+?]|{_COUNT})?"
-# A number, or syntax whose digits are none.
-_NUMBER = re.compile(rf"(?P<number>{_ATOM}(?:(?:\\\.|-)?{_ATOM})*)|\(\?<?[=!][^()]*\)|{_CLASS}|{_COUNT}|\(\?P<\w+>|\\.")
+# A number with its sign, or syntax whose digits are none.
+_NUMBER = re.compile(
+    rf"(?P<number>(?:(?<![\w\])-])-)?{_ATOM}(?:(?:\\\.|-)?{_ATOM})*)|\(\?<?[=!][^()]*\)|{_CLASS}|{_COUNT}|\(\?P<\w+>|\\."
+)
 _WILDCARD_THEN_WORD = re.compile(rf"((?:(?<!\\)\.\)?|\[\^[^\]]*\])(?:[*+]|{_COUNT})\??)(?=\w)")
 _NEGATED = re.compile(r"(?:\b(?:not|never|rather than|instead of)|n't)(?: (?:exactly|the|a|an|at|is|be|of))* $")
 
@@ -98,7 +100,13 @@ def _plain(text: str, following: str) -> str:
     # A quantifier acts on the last letter as written, so the word it ends must stay as written.
     word = _LAST_WORD.search(text) if following and following in "?*+{[\\" else None
     start = word.start() if word else len(text)
-    return re.sub(r"\\?\.", r"\\.", normalise(text[:start].replace("\\.", ".")) + text[start:].casefold())
+    plain = re.sub(r"\\?\.", r"\\.", normalise(text[:start].replace("\\.", ".")) + text[start:].casefold())
+    # Behind a number written as syntax, as in `(?:2|3) weeks`, the unit is short; behind a word it is not.
+    unit = UNIT.match(f"0{plain}", 1)
+    if unit is None or unit.end() > start + 1:
+        return plain
+    written = plain[: unit.end() - 1]
+    return f"(?:{written}| {unit.lastgroup}){plain[len(written) :]}"
 
 
 def _guard_number(match: re.Match[str]) -> str:

@@ -1,0 +1,175 @@
+"""What a run found, in a few lines: for each model its baseline, reserve theta, calls without an answer, and cost."""
+
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+import pandas as pd
+
+from rcwt.curves import MIN_FALL, P0_BOUNDS
+from rcwt.reader import NAME as READER_NAME
+from rcwt.tables import SOURCES, Selection, fit_of, paper_order, printed_accuracy, printed_percent, select
+from rcwt.trials import NON_ANSWERS
+
+#: No line is longer.
+WIDTH = 110
+_GAP = 20
+#: A p0 this near to the end of the range that was searched stands at it.
+_AT_BOUND = 1e-4
+
+
+def summary(
+    trials: pd.DataFrame,
+    cells: Sequence[pd.DataFrame],
+    curves: pd.DataFrame,
+    table: str | None = None,
+    figure: str | None = None,
+    embedded: Sequence[str] = (READER_NAME,),
+) -> str:
+    """The text of `summary.txt`, each line at most 110 characters.
+
+    `trials` has the columns of `rcwt.trials`; `cells` are the cells tables of all kinds, `curves` the fits made from
+    them. Accuracies are those of the headline judge, orders pooled; theta is in tokens, with the interval of refits
+    over calls and over facts; cost is the sum of the calls' own costs in US dollars. `table` and `figure` say where
+    these are; `embedded` names the models that are the extractive reader.
+    """
+    lines = []
+    if trials.empty:
+        lines.append("No calls: nothing was measured.")
+    for selection in _selections(trials, cells, embedded):
+        lines += [*_block(selection, trials, curves), ""]
+    for name, path in (("Table", table), ("Figure", figure)):
+        if path:
+            lines.append(f"{name:<{_GAP}}{path}")
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _selections(trials: pd.DataFrame, cells: Sequence[pd.DataFrame], embedded: Sequence[str]) -> Iterator[Selection]:
+    """What to speak of: each experiment and window that was called, under its headline judge."""
+    for table in cells:
+        for experiment in dict.fromkeys(table["experiment"]):
+            own = table[table["experiment"] == experiment]
+            called = trials[trials["experiment"] == experiment]
+            for window in sorted({int(size) for size in own["window"]}):
+                judges = called.loc[called["window"] == window, "headline_judge"].dropna().unique()
+                for judge in sorted(judges):
+                    yield select(own, judge=judge, experiment=experiment, window=window, embedded=embedded)
+
+
+def _block(selection: Selection, trials: pd.DataFrame, curves: pd.DataFrame) -> Iterator[str]:
+    """The lines of one experiment and window."""
+    experiment, window, judge = selection.experiment, selection.window, selection.judge
+    yield f"{experiment}, W = {window} tokens, judge {judge} ({selection.source})"
+    fitted = not curves.empty and bool(((curves["experiment"] == experiment) & (curves["window"] == window)).any())
+    own = trials[(trials["experiment"] == experiment) & (trials["window"] == window)]
+    explained = selection.explained()
+    for model in paper_order(selection.models):
+        cells, calls = selection.of(model), own[own["model"] == model]
+        rows = [("baseline accuracy", baseline(cells))]
+        if fitted:
+            key = (str(experiment), window or 0, str(judge), model)
+            rows.append(("theta", theta(fit_of(curves, *key), cells)))
+            rows.append(("theta of ceiling", _theta_of_ceiling(fit_of(curves, *key, "ceiling"), cells)))
+        rows += [("calls", _calls(calls)), ("cost", cost(calls))]
+        yield f"  {model}" + (f" ({explained[model]})" if model in explained else "")
+        for name, text in rows:
+            yield from _lines(name, text)
+
+
+def _lines(name: str, text: str) -> list[str]:
+    """A named line, continued below itself where it is too long."""
+    start = f"    {name:<{_GAP}}"
+    return textwrap.wrap(start + text, WIDTH, subsequent_indent=" " * len(start), break_on_hyphens=False)
+
+
+def baseline(cells: pd.DataFrame) -> str:
+    """Accuracy at the smallest share of `cells` (one model's pooled rows), rounded half up from its counts."""
+    first = cells.sort_values("q").iloc[0]
+    accuracy = printed_accuracy(first["hits"], first["possible"])
+    return f"{accuracy or 'not scored'} at q = {printed_percent(first['q'])} %"
+
+
+def theta(fit: "pd.Series[Any] | None", cells: pd.DataFrame) -> str:
+    """Theta in tokens with both intervals, or that it is not identified and why."""
+    if fit is None or not fit["identified"]:
+        return f"not identified: {why_not_identified(fit, cells, 'effective_mean')}"
+    parts = filter(None, (_interval(fit, kind, what) for kind, what in (("ci", "calls"), ("facts", "facts"))))
+    return f"{_tokens(fit['theta'])} tokens ({', '.join(parts) or 'no interval'})"
+
+
+def _interval(fit: "pd.Series[Any]", kind: str, what: str) -> str:
+    """An interval of theta with what was resampled; empty where nothing was, as for facts of benchmark packs."""
+    low, high = float(fit[f"theta_{kind}_low"]), float(fit[f"theta_{kind}_high"])
+    if math.isclose(low, high):
+        return f"over {what}: they do not vary"
+    if not (math.isnan(low) or math.isnan(high)):
+        return f"95 % over {what}: {_tokens(low)} to {_tokens(high)}"
+    identified = float(fit.get(f"theta_{kind}_identified", math.nan))
+    return "" if math.isnan(identified) else f"over {what}: identified in only {100 * identified:.0f} % of refits"
+
+
+def _theta_of_ceiling(fit: "pd.Series[Any] | None", cells: pd.DataFrame) -> str:
+    if not cells["ceiling"].notna().any():
+        return "none: where the facts stand is not known"
+    if fit is None or not fit["identified"]:
+        return f"not identified: {why_not_identified(fit, cells, 'ceiling')}"
+    return f"{_tokens(fit['theta'])} tokens"
+
+
+def why_not_identified(fit: "pd.Series[Any] | None", cells: pd.DataFrame, column: str) -> str:
+    """In words, why a logistic fit to `column` of `cells` has no p0 that could be a number."""
+    values = cells[column].dropna()
+    if len(values) < 4:
+        return f"a curve needs four shares, {len(values)} have a value"
+    if fit is None:
+        return "no curve was fitted"
+    if values.nunique() == 1:
+        return "it is the same at every share"
+    if not fit["converged"]:
+        return "the fit did not converge"
+    low, high = P0_BOUNDS
+    if fit["p0"] > high - _AT_BOUND or fit["p0"] < low + _AT_BOUND:
+        return f"p0 is at the end of its range, {low:g} to {high:g}"
+    if values.iloc[0] - values.iloc[-1] < MIN_FALL * values.iloc[0]:
+        return "it hardly falls over the measured shares"
+    return "no measured share lies on the cliff, so its place is open"
+
+
+def _tokens(value: float) -> str:
+    return format(Decimal(repr(float(value))).quantize(Decimal("0.1"), ROUND_HALF_UP), "f")
+
+
+def _calls(calls: pd.DataFrame) -> str:
+    counts = {status: int((calls["status"] == status).sum()) for status in (*NON_ANSWERS, "truncated")}
+    silent = ", ".join(f"{status} {counts[status]}" for status in NON_ANSWERS)
+    text = f"{len(calls)}; without an answer: {silent}; cut at the output cap: {counts['truncated']}"
+    unscored = int((~calls["status"].isin(NON_ANSWERS) & (calls["possible"].fillna(0) == 0)).sum())
+    # Where neither is recorded, a reply that was cut looks like any other.
+    unseen = int((calls["finish_reason"].isna() & calls["completion_tokens"].isna()).sum())
+    text += f", not known for {unseen}" if unseen else ""
+    return text + (f"; without a score: {unscored}" if unscored else "")
+
+
+def cost(calls: pd.DataFrame) -> str:
+    """US dollars of these calls; `unknown` where no call says, and how many do not where some do."""
+    known = calls["cost_usd"].dropna()
+    if known.empty:
+        return "unknown"
+    text = _dollars(sum((Decimal(repr(float(amount))) for amount in known), Decimal(0)))
+    if (calls["source"] == "published").all():
+        text += " as published"
+    elif (calls["source"] == "simulated").all():
+        text += f" ({SOURCES['simulated']})"
+    if len(known) < len(calls):
+        text += f", and unknown for {len(calls) - len(known)} of {len(calls)} calls"
+    return text
+
+
+def _dollars(amount: Decimal) -> str:
+    """Cents, or four decimals below one dollar; a cost that would be printed as nothing is said to be below."""
+    if 0 < amount < Decimal("0.0001"):
+        return "less than $0.0001"
+    places = "0.01" if amount == 0 or amount >= 1 else "0.0001"
+    return f"${amount.quantize(Decimal(places), ROUND_HALF_UP)}"

@@ -1,0 +1,27 @@
+# The figures. Each one's colours and drawing stand in its own script, so that a new colour reruns that figure only.
+#
+# In:  tables/fixed_budget_cells.csv, tables/curve_fits.csv, the paper's printed values
+# Out: figures/figure_1.pdf, .png, .svg
+# Reruns: when these, the figure's script, what is shown or the code that all figures share changes.
+
+
+rule figure_1:
+    input:
+        script="workflow/scripts/figure_1.py",
+        cells=expand(CELLS, kind="fixed_budget"),
+        curves=CURVES,
+        paper="resources/published/table_a1.csv",
+    output:
+        multiext(FIGURE_1, ".pdf", ".png", ".svg"),
+    log:
+        f"{RESULTS}/logs/figure_1.log",
+    conda:
+        "../envs/rcwt.yaml"
+    params:
+        shown=SHOWN,
+        embedded=EMBEDDED,
+        out=lambda wildcards, output: output[0].removesuffix(".pdf"),
+        code=code_digest("figures", "tables"),
+    shell:
+        "python {input.script} --cells {input.cells} --curves {input.curves} --paper {input.paper} {params.shown}"
+        " --embedded {params.embedded} --out {params.out} 2> {log}"

@@ -1,0 +1,27 @@
+# What the run found, in a few lines; printed when it ends.
+#
+# In:  trials.parquet, tables/<kind>_cells.csv, tables/curve_fits.csv; of table and figure the place only
+# Out: summary.txt
+# Reruns: when the trials, cells or fits, or the code of the summary changes.
+
+
+rule summary:
+    input:
+        script="workflow/scripts/summary.py",
+        trials=TRIALS,
+        cells=expand(CELLS, kind=STUDY.kinds),
+        curves=CURVES,
+    output:
+        SUMMARY,
+    log:
+        f"{RESULTS}/logs/summary.log",
+    conda:
+        "../envs/rcwt.yaml"
+    params:
+        embedded=EMBEDDED,
+        table=f"{TABLE_A1}.csv" if "fixed_budget" in STUDY.kinds else "",
+        figure=f"{FIGURE_1}.png" if "fixed_budget" in STUDY.kinds else "",
+        code=code_digest("summary"),
+    shell:
+        "python {input.script} --trials {input.trials} --cells {input.cells} --curves {input.curves}"
+        " --embedded {params.embedded} --table {params.table} --figure {params.figure} --out {output} 2> {log}"

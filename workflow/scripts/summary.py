@@ -1,0 +1,39 @@
+"""What a run found, in a few lines: summary.txt, from the trials, the cells tables and the curve fits."""
+
+import argparse
+from pathlib import Path
+
+from rcwt.digests import write_text
+from rcwt.reader import LABEL, NAME
+from rcwt.scripting import exit_on_error
+from rcwt.statistics import read_cells
+from rcwt.summary import summary
+from rcwt.tables import read_curves
+from rcwt.trials import read_table
+
+
+@exit_on_error
+def main() -> None:
+    """Read the results, write the summary."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trials", required=True, help="trials.parquet")
+    parser.add_argument("--cells", nargs="*", default=[], help="cells tables of all kinds")
+    parser.add_argument("--curves", required=True, help="curve_fits.csv")
+    parser.add_argument("--embedded", nargs="*", default=[NAME], help=f"models that are the {LABEL} (default: {NAME})")
+    parser.add_argument("--table", nargs="?", help="where the table is, as it shall be printed")
+    parser.add_argument("--figure", nargs="?", help="where the figure is, as it shall be printed")
+    parser.add_argument("--out", type=Path, required=True, help="text file to write")
+    options = parser.parse_args()
+    text = summary(
+        read_table(options.trials),
+        [read_cells(path) for path in options.cells],
+        read_curves(options.curves),
+        options.table,
+        options.figure,
+        options.embedded,
+    )
+    write_text(text, options.out)
+
+
+if __name__ == "__main__":
+    main()
