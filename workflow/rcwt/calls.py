@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rcwt.config import Model
 from rcwt.digests import code_digest
+from rcwt.parameters import renamed
 from rcwt.records import Response, TrialRecord, write_records
 from rcwt.responses import Request
 
@@ -20,8 +21,8 @@ def endpoint_of(model: Model) -> str:
 
 
 def call_params(design_params: Mapping[str, Any], model: Model) -> dict[str, Any]:
-    """Parameters of a call: the design's, with the model's own laid over them."""
-    return {**design_params, **model.params}
+    """Parameters of a call by the names the model takes: the design's, with the model's own laid over them."""
+    return renamed({**design_params, **model.params}, model.param_names)
 
 
 def call_identity(design_params: Mapping[str, Any], model: Model) -> dict[str, Any]:
@@ -69,5 +70,5 @@ def answer_cell(study: "Study", condition: str, model: str, prompt_file: Path, p
 
     prompt = read_prompt(prompt_file)
     asked = requests(prompt, study.call_identity(condition, model), study.conditions[condition].trials)
-    responses = current().answer(asked, study.model(model), study.config.prices[model])
+    responses = current(study.config).answer(asked, model, "target", f"{condition}/{model}")
     write_records(records(prompt, model, asked, responses), path)

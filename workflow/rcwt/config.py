@@ -65,6 +65,19 @@ class Model(Record):
     tpm: Whole | None = Field(None, ge=1, description="tokens a minute; null for no limit")
     token_factor: float = Field(1.3, ge=1, le=4, description="the model's own tokens per cl100k_base token")
     params: Params = Field(default_factory=dict, description="parameters laid over the design's")
+    param_names: dict[str, str | None] = Field(
+        default_factory=dict, description="parameters this vendor names otherwise, or takes out with null"
+    )
+    json_schema: bool | None = Field(
+        None, description="as a judge: ask for JSON schema output; null: at a vendor's own address, not at an api_base"
+    )
+    attempt_deadline_s: float = Field(120, gt=0, description="seconds for one request")
+    total_deadline_s: float = Field(600, gt=0, description="seconds for a call with all its retries")
+
+    @property
+    def wants_json_schema(self) -> bool:
+        """Whether a judge's reply is asked for as JSON schema output."""
+        return self.api_base is None if self.json_schema is None else self.json_schema
 
     @property
     def embedded(self) -> bool:
@@ -141,6 +154,7 @@ class Config(Record):
     max_missing: float = Field(0.02, ge=0, le=1, description="largest share of missing scores `all` accepts")
     results_dir: str = Field("results", min_length=1)
     artifact: str | None = Field(None, description="folder of the paper's public artifact; null to make calls")
+    audit: str | None = Field(None, description="a scored audit sample, put back as the judge `human`")
     rescore_targets: dict[str, str] = Field(default_factory=dict, description="rescoring folder: model id")
     bootstrap: Bootstrap = Field(default_factory=lambda: Bootstrap.model_validate({}))
 

@@ -2,89 +2,131 @@
 
 Every model goes through `Runtime.answer`, the embedded reader too, so that what is stored, counted and recorded
 is the same for all of them. A process has one runtime (`current`), because rate limits, the connection pool and
-the spend ledger only mean something when they are shared by all cells of a run.
+the spend ledger only mean something when they are shared by all cells of a run. Cells run in Snakemake's threads and
+wait here; the network belongs to one event loop in a thread of its own.
 """
 
-import datetime
+import asyncio
 import threading
-import time
-from collections.abc import Callable, Sequence
-from functools import lru_cache
+from collections import Counter
+from collections.abc import Coroutine, Sequence
+from decimal import Decimal
+from typing import Any, Literal
 
-from rcwt import reader
-from rcwt.config import Model, Price
+from rcwt.config import Config
+from rcwt.embedded import ask_reader
 from rcwt.errors import CallError
-from rcwt.records import Response, Status, Usage
+from rcwt.progress import Progress
+from rcwt.records import Response
+from rcwt.remote import Remote
 from rcwt.responses import Request, ResponseCache
 
-Ask = Callable[[Request], Response]
+Role = Literal["target", "judge"]
 
 
 class Runtime:
     """Answers the requests of cells, from the response cache first."""
 
-    def __init__(self, cache: ResponseCache) -> None:
+    def __init__(self, config: Config, cache: ResponseCache) -> None:
+        self.config = config
         self.cache = cache
+        self.progress = Progress()
+        self.failures: dict[str, str] = {}
+        self._remote: Remote | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._lock = threading.Lock()
 
-    def answer(self, requests: Sequence[Request], model: Model, price: Price) -> list[Response]:
-        """One response a request, in order; those not in the cache are asked for and kept.
+    def answer(self, requests: Sequence[Request], model: str, role: Role, cell: str) -> list[Response]:
+        """One response a request, in order; those not in the cache are asked for and kept as they arrive.
 
-        Raises CallError for a model that cannot be called.
+        Raises CallError when some could not be had: the others of the cell are in the cache by then.
         """
-        return [self._one(request, _backend(model, price)) for request in requests]
+        kept = {request.key: self.cache.get(request.key) for request in requests}
+        self.progress.cached += sum(response is not None for response in kept.values())
+        missing = [request for request in requests if kept[request.key] is None]
+        try:
+            for request, outcome in zip(missing, self._ask(missing, model, role), strict=True):
+                kept[request.key] = outcome
+        except CallError as error:
+            self.failures[f"{cell} ({role})"] = str(error)
+            raise
+        return [response for request in requests if (response := kept[request.key]) is not None]
 
-    def _one(self, request: Request, ask: Ask) -> Response:
-        kept = self.cache.get(request.key)
-        if kept is not None:
-            return kept
-        response = ask(request)
+    def _ask(self, missing: Sequence[Request], model: str, role: Role) -> list[Response]:
+        if not missing:
+            return []
+        entry = self.config.registry[model]
+        if entry.embedded:
+            return [self._keep(request, ask_reader(request, self.config.prices[model])) for request in missing]
+        if self.config.offline:
+            raise CallError(
+                f"offline: {len(missing)} responses of {model} are not in the cache ({self.cache.folder}): samples "
+                f"{_some([str(request.sample) for request in missing])}. Set offline to false, or bring the cache"
+            )
+        outcomes = self._run(self._remote_calls(missing, model, role))
+        failed = [(r, o) for r, o in zip(missing, outcomes, strict=True) if isinstance(o, BaseException)]
+        if failed:
+            raise CallError(_failure_text(failed, len(missing)))
+        return [outcome for outcome in outcomes if isinstance(outcome, Response)]
+
+    def _keep(self, request: Request, response: Response) -> Response:
         self.cache.put(request, response)
         return response
+
+    async def _remote_calls(
+        self, missing: Sequence[Request], model: str, role: Role
+    ) -> list[Response | BaseException]:
+        if self._remote is None:
+            cap = None if self.config.max_usd is None else Decimal(str(self.config.max_usd))
+            self._remote = Remote(self.config, self.cache, self.progress, cap)
+        remote = self._remote
+        return await asyncio.gather(
+            *(remote.fetch(request, model, role) for request in missing), return_exceptions=True
+        )
+
+    def _run(self, coroutine: Coroutine[Any, Any, list[Response | BaseException]]) -> list[Response | BaseException]:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._event_loop()).result()
+
+    def _event_loop(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(target=self._loop.run_forever, name="rcwt-calls", daemon=True).start()
+                self.progress.start()
+            return self._loop
+
+    def interrupt(self, grace_s: float = 2.0) -> None:
+        """Send nothing more; wait `grace_s` seconds for replies under way, then give the rest up. Returns at once."""
+        if self._loop is not None and self._remote is not None:
+            remote = self._remote
+            self._loop.call_soon_threadsafe(lambda: asyncio.ensure_future(remote.interrupt(grace_s)))
 
 
 _lock = threading.Lock()
 _runtime: Runtime | None = None
 
 
-def current() -> Runtime:
-    """The runtime of this process, made at its first use."""
+def current(config: Config) -> Runtime:
+    """The runtime of this process, made at its first use with the configuration of the run."""
     global _runtime
     with _lock:
         if _runtime is None:
-            _runtime = Runtime(ResponseCache())
+            _runtime = Runtime(config, ResponseCache())
         return _runtime
 
 
-def _backend(model: Model, price: Price) -> Ask:
-    if model.embedded:
-        return lambda request: _ask_reader(request, price)
-    raise CallError(f"model '{model.litellm}': calls over the network are not part of this version yet")
+def started() -> Runtime | None:
+    """The runtime of this process if any cell has needed it."""
+    return _runtime
 
 
-@lru_cache(maxsize=1024)
-def _read(messages: tuple[tuple[str, str], ...], max_tokens: int) -> reader.ReaderReply:
-    """The reader is deterministic: one answer a prompt serves all its trials."""
-    return reader.answer([{"role": role, "content": content} for role, content in messages], max_tokens)
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
-def _ask_reader(request: Request, price: Price) -> Response:
-    started = time.perf_counter()
-    max_tokens = int(request.params["max_tokens"])
-    reply = _read(request.messages, max_tokens)
-    status: Status = "truncated" if reply.finish_reason == "length" else "ok" if reply.text.strip() else "empty"
-    usage = Usage(prompt=reply.prompt_tokens, cached=0, completion=reply.completion_tokens, reasoning=0)
-    return Response(
-        status=status,
-        text=reply.text,
-        finish_reason=reply.finish_reason,
-        returned_model=reader.NAME,
-        response_id=None,
-        system_fingerprint=request.endpoint,
-        usage=usage,
-        sent_params={"max_tokens": max_tokens},
-        time_utc=datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
-        latency_s=time.perf_counter() - started,
-        attempts=1,
-        cost_usd=(reply.prompt_tokens * price.input + reply.completion_tokens * price.output) / 1e6,
-        price_as_of=price.as_of.isoformat(),
-    )
+def _failure_text(failed: Sequence[tuple[Request, BaseException]], asked: int) -> str:
+    """The distinct causes, each with the samples it struck."""
+    causes = Counter(str(error) or type(error).__name__ for _, error in failed)
+    parts = [f"{count} × {cause}" if count > 1 else cause for cause, count in causes.most_common(3)]
+    more = "" if len(causes) <= 3 else f" (and {len(causes) - 3} other causes)"
+    return f"{len(failed)} of {asked} calls failed: {'; '.join(parts)}{more}"

@@ -1,0 +1,269 @@
+"""Calls over the network: claimed, probed, limited, paid for, retried and kept. Belongs to one event loop.
+
+The order matters. A request is looked up again once it is claimed, because another process may just have asked for
+it; a model is probed before its first calls, so that a wrong key costs one request and not a run; dollars are
+reserved before each attempt and settled after it; a response is on disk before anything else happens to it.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from rcwt import ledger, retries, wire
+from rcwt.claims import Claims
+from rcwt.config import Config, Model
+from rcwt.errors import CallError
+from rcwt.faults import PermanentFault, TransientFault
+from rcwt.limits import Limiter
+from rcwt.parameters import OUTPUT_CAPS
+from rcwt.progress import Progress
+from rcwt.prompts import MESSAGE_OVERHEAD
+from rcwt.records import Response, Usage
+from rcwt.responses import Request, ResponseCache
+from rcwt.tokens import count
+
+log = logging.getLogger(__name__)
+
+PREFLIGHT_TEXT = "Reply with the single word: ready"
+#: Enough for the word asked for; a reply cut here shows as well that key, model and parameters are accepted.
+PREFLIGHT_CAP = 16
+#: Failures that every other call of the model would share.
+COMMON = frozenset(
+    {"missing_key", "wrong_key", "forbidden", "retired_model", "unsupported_parameter", "quota_exhausted"}
+)
+
+
+class CapReachedError(CallError):
+    """The spend cap leaves no room for the worst case of another call."""
+
+
+class InterruptedCallError(CallError):
+    """The run was interrupted before this call was answered."""
+
+
+@dataclass(frozen=True)
+class _Gate:
+    """What one registry entry's calls pass through."""
+
+    name: str
+    model: Model
+    endpoint: wire.Endpoint
+    limiter: Limiter
+    price: ledger.Price
+    policy: retries.RetryPolicy
+
+
+class Remote:
+    """All calls over the network of one process."""
+
+    def __init__(self, config: Config, cache: ResponseCache, progress: Progress, cap: Decimal | None) -> None:
+        self.config, self.cache, self.progress = config, cache, progress
+        self.ledger = ledger.Ledger(cap)
+        progress.dollars = lambda: self.ledger.balance().spent
+        self._claims = Claims(cache.folder)
+        self._gates: dict[str, _Gate] = {}
+        self._limiters: dict[str, Limiter] = {}
+        self._probes: dict[str, asyncio.Task[None]] = {}
+        self._judge_turns: dict[str, asyncio.Lock] = {}
+        self._judge_ready: dict[str, CallError | None] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._sending: set[asyncio.Task[Any]] = set()
+        self._interrupted = False
+
+    async def fetch(self, request: Request, model: str, role: str) -> Response:
+        """One response, from the cache if another process has put it there meanwhile. Raises CallError."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        self.progress.asked += 1
+        try:
+            gate = self._gate(model)
+            if role == "judge":
+                response = await self._as_judge(gate, request)
+            else:
+                await self._probe(gate, request)
+                response = await self._claimed(gate, request)
+        except asyncio.CancelledError:
+            raise InterruptedCallError("interrupted before it was answered; the next run asks for it") from None
+        finally:
+            self._tasks.discard(task)
+        self.progress.done += 1
+        return response
+
+    def _gate(self, name: str) -> _Gate:
+        if name not in self._gates:
+            model, price = self.config.registry[name], self.config.prices[name]
+            endpoint = wire.Endpoint(name, model.litellm, model.api_base, model.api_key_env)
+            cached = price.input if price.cached_input is None else price.cached_input
+            self._gates[name] = _Gate(
+                name=name,
+                model=model,
+                endpoint=endpoint,
+                limiter=self._limiter(endpoint, model),
+                price=ledger.Price.of(price.input, cached, price.output, price.batch_discount or 0, price.as_of),
+                policy=retries.RetryPolicy(model.attempt_deadline_s, model.total_deadline_s),
+            )
+            self.progress.limiters[name] = self._gates[name].limiter.state
+        return self._gates[name]
+
+    def _limiter(self, endpoint: wire.Endpoint, model: Model) -> Limiter:
+        """One limiter an address, key and set of limits: entries that share them share the provider's patience."""
+        limits = (model.max_concurrency, model.rpm, model.tpm)
+        place = f"{endpoint.address} {model.api_key_env} {limits}"
+        if place not in self._limiters:
+            self._limiters[place] = Limiter(*limits)
+        return self._limiters[place]
+
+    async def _probe(self, gate: _Gate, request: Request) -> None:
+        """One short call a model before its first; all its calls wait for it, and share its failure."""
+        if gate.name not in self._probes:
+            params = {**request.params}
+            params |= {cap: min(PREFLIGHT_CAP, int(params[cap])) for cap in OUTPUT_CAPS if params.get(cap)}
+            short = Request(request.endpoint, request.model, (("user", PREFLIGHT_TEXT),), params, "preflight", 0)
+            self._probes[gate.name] = asyncio.ensure_future(self._preflight(gate, short))
+        await asyncio.shield(self._probes[gate.name])
+
+    async def _preflight(self, gate: _Gate, short: Request) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        try:
+            await self._paid(gate, short)
+        except PermanentFault as fault:
+            raise CallError(f"{gate.name}: preflight: {fault}") from None
+        finally:
+            self._tasks.discard(task)
+
+    async def _as_judge(self, gate: _Gate, request: Request) -> Response:
+        """A judge's first call goes alone, in the place of a preflight; what it fails of, all would fail of."""
+        if gate.name not in self._judge_ready:
+            async with self._judge_turns.setdefault(gate.name, asyncio.Lock()):
+                if gate.name not in self._judge_ready:
+                    try:
+                        response = await self._claimed(gate, request)
+                    except PermanentFault as fault:
+                        if fault.kind in COMMON:
+                            self._judge_ready[gate.name] = CallError(f"{gate.name} as judge: {fault}")
+                        raise
+                    self._judge_ready[gate.name] = None
+                    return response
+        failure = self._judge_ready[gate.name]
+        if failure is not None:
+            raise failure
+        return await self._claimed(gate, request)
+
+    async def _claimed(self, gate: _Gate, request: Request) -> Response:
+        async with self._claims.hold(request.key):
+            kept = self.cache.get(request.key)
+            if kept is not None:
+                return kept
+            response = await self._paid(gate, request)
+            # In the loop's own thread: the response is on disk before the claim is given back.
+            self.cache.put(request, response)
+            return response
+
+    async def _paid(self, gate: _Gate, request: Request) -> Response:
+        prompt_tokens = sum(count(content) + MESSAGE_OVERHEAD for _, content in request.messages)
+        cap = next(int(request.params[name]) for name in OUTPUT_CAPS if request.params.get(name))
+        worst = ledger.worst_case(prompt_tokens, gate.model.token_factor, cap, gate.price)
+        tokens = ledger.worst_prompt_tokens(prompt_tokens, gate.model.token_factor) + cap
+
+        async def attempt(deadline_s: float) -> wire.WireReply:
+            return await self._attempt(gate, request, worst, deadline_s)
+
+        tried = await retries.call(attempt, gate.limiter, tokens, gate.policy, self._on_backoff(gate))
+        return _response(tried.value, tried.attempts, gate.price)
+
+    async def _attempt(self, gate: _Gate, request: Request, worst: Decimal, deadline_s: float) -> wire.WireReply:
+        if self._interrupted:
+            raise InterruptedCallError("interrupted before it was sent; the next run asks for it")
+        reservation = await self.ledger.reserve_when_free(worst)
+        if reservation is None:
+            balance = self.ledger.balance()
+            raise CapReachedError(
+                f"max_usd: {balance.spent:.6f} of {balance.cap} dollars are spent, and this call may cost "
+                f"{worst:.6f}. Raise max_usd to go on; what has arrived is kept"
+            )
+        with self._on_the_wire():
+            try:
+                reply = await wire.send(gate.endpoint, request.chat, request.params, deadline_s)
+            except TransientFault as fault:
+                self._settle_or_release(reservation, fault.maybe_billed)
+                raise
+            except PermanentFault:
+                self.ledger.release(reservation)
+                raise
+            except asyncio.CancelledError:
+                self._settle_or_release(reservation, True)
+                raise
+        self.ledger.settle(reservation, ledger.cost(reply.usage, gate.price))
+        return reply
+
+    def _settle_or_release(self, reservation: ledger.Reservation, maybe_billed: bool) -> None:
+        if maybe_billed:
+            self.ledger.settle(reservation, None)
+        else:
+            self.ledger.release(reservation)
+
+    @contextlib.contextmanager
+    def _on_the_wire(self) -> Any:
+        task = asyncio.current_task()
+        assert task is not None
+        self._sending.add(task)
+        try:
+            yield
+        finally:
+            self._sending.discard(task)
+
+    def _on_backoff(self, gate: _Gate) -> Callable[[retries.Backoff], None]:
+        def report(backoff: retries.Backoff) -> None:
+            self.progress.retries += 1
+            asked = " as the server asked" if backoff.retry_after else ""
+            log.warning(
+                "%s: %s; attempt %d, waiting %.1f s%s", gate.name, backoff.cause, backoff.attempt, backoff.wait_s, asked
+            )
+
+        return report
+
+    async def interrupt(self, grace_s: float) -> None:
+        """No new request; `grace_s` seconds for replies under way, then the rest is cancelled."""
+        self._interrupted = True
+        for task in self._tasks - self._sending:
+            task.cancel()
+        under_way = {task for task in self._sending}
+        if under_way:
+            await asyncio.wait(under_way, timeout=grace_s)
+        for task in set(self._tasks):
+            task.cancel()
+
+
+def _response(reply: wire.WireReply, attempts: int, price: ledger.Price) -> Response:
+    cost = ledger.cost(reply.usage, price)
+    usage = reply.usage
+    return Response(
+        status=reply.status,
+        text=reply.text,
+        finish_reason=reply.finish_reason,
+        returned_model=reply.returned_model,
+        response_id=reply.response_id,
+        system_fingerprint=reply.system_fingerprint,
+        usage=Usage(
+            prompt=usage.prompt_tokens,
+            cached=usage.cached_tokens,
+            completion=usage.completion_tokens,
+            reasoning=usage.reasoning_tokens,
+            note=usage.note,
+        ),
+        sent_params=dict(reply.sent),
+        time_utc=reply.time_utc,
+        latency_s=reply.latency_s,
+        attempts=attempts,
+        cost_usd=None if cost is None else float(cost),
+        price_as_of=price.as_of.isoformat(),
+    )
+
+
