@@ -16,7 +16,7 @@ def _planted_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # What each act is, as (status, finish reason) on the three protocols.
-OUTCOMES = {
+OUTCOMES: dict[str, list[tuple[str, str | None]]] = {
     "ok": [("ok", "stop"), ("ok", "end_turn"), ("ok", "STOP")],
     "truncated": [("truncated", "length"), ("truncated", "max_tokens"), ("truncated", "MAX_TOKENS")],
     "reasoning": [("truncated", "length"), ("truncated", "max_tokens"), ("truncated", "MAX_TOKENS")],

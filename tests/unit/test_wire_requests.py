@@ -90,7 +90,7 @@ JUDGES = [
 
 
 @pytest.mark.parametrize(("protocol", "more"), JUDGES)
-def test_a_judge_is_answered_in_its_schema(protocol: str, more: dict[str, str]) -> None:
+def test_a_judge_is_answered_in_its_schema(protocol: str, more: dict[str, Any]) -> None:
     reply = ask(protocol, "ok", {**PARAMS, "response_format": SCHEMA}, **more)
     assert isinstance(reply, WireReply)
     scores = json.loads(reply.text or "")
@@ -200,3 +200,20 @@ def test_environment_cannot_redirect_or_retry(monkeypatch: pytest.MonkeyPatch) -
     assert isinstance(ask("openai", "ok"), WireReply)
     # `ask` asserts one request: neither litellm nor the SDK makes it again.
     assert isinstance(ask("openai", "500"), TransientFault)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_cancelled_call_ends_at_once(protocol: str) -> None:
+    async def inner() -> dict[str, Any]:
+        async with FaultServer({"always": "hang"}) as server:
+            call = asyncio.create_task(outcome(endpoint(server, protocol)))
+            while not server.stats()["in_flight"]:
+                await asyncio.sleep(0.01)
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+            await asyncio.sleep(0.05)
+            return server.stats()
+
+    stats = run(inner())
+    assert (stats["received"], stats["in_flight"]) == (1, 0)

@@ -32,8 +32,12 @@ if TYPE_CHECKING:
 READ_TIMEOUT_S = 600.0
 
 
-class _StoppedError(Exception):
-    """Raised inside the request hook; what it means stands in the exchange."""
+class Settled(BaseException):
+    """Raised inside a hook when all that can be learnt is in the exchange.
+
+    What litellm would do after that is a third of its time a call: reading the reply, pricing, logging, going
+    on with replies that it thinks unfinished. No `except Exception` on the way up takes this for a failure.
+    """
 
 
 @dataclass
@@ -57,10 +61,7 @@ class Exchange:
     done_at: float = 0.0
 
     def leave(self, content: bytes) -> None:
-        """Check and record a request body; raises where it must not leave."""
-        if self.status is not None:
-            # litellm goes on by itself where it thinks an answer unfinished; one call is one request here.
-            raise _StoppedError("a second request for one call")
+        """Check and record a request body; raises `Settled` where it must not leave."""
         body = json.loads(content)
         lost = unsent(self.asked, body)
         change = changed_messages(self.messages, body)
@@ -80,7 +81,7 @@ class Exchange:
                 "Address the model so that it takes the messages as they are, for instance as openai/<model>",
             )
         if self.fault is not None:
-            raise _StoppedError(self.fault.kind)
+            raise Settled
         self.sent = sent_parameters(body)
         self.time_utc = datetime.now(UTC).isoformat(timespec="milliseconds")
         self.left_at = time.monotonic()
@@ -126,6 +127,7 @@ async def _on_response(response: "httpx.Response") -> None:
     if exchange is not None:
         exchange.arrive(response.status_code, response.headers)
         exchange.finish(await response.aread())
+        raise Settled
 
 
 @cache

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from rcwt.errors import ConfigError
-from rcwt.exchange import READ_TIMEOUT_S, Exchange, clients, load_litellm, watched
+from rcwt.exchange import READ_TIMEOUT_S, Exchange, Settled, clients, load_litellm, watched
 from rcwt.faults import PermanentFault, TransientFault, fault_of, permanent, read_error
 from rcwt.keys import read_key
 from rcwt.parameters import OUTPUT_CAPS, RESERVED, Message, renamed
@@ -138,6 +138,8 @@ async def _run(endpoint: Endpoint, exchange: Exchange, deadline_s: float) -> Bas
                     max_retries=0,
                     **exchange.asked,
                 )
+    except Settled:
+        return None
     except TimeoutError as timeout:
         return timeout
     except Exception as error:
