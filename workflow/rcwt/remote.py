@@ -265,5 +265,3 @@ def _response(reply: wire.WireReply, attempts: int, price: ledger.Price) -> Resp
         cost_usd=None if cost is None else float(cost),
         price_as_of=price.as_of.isoformat(),
     )
-
-

@@ -73,9 +73,7 @@ class Runtime:
         self.cache.put(request, response)
         return response
 
-    async def _remote_calls(
-        self, missing: Sequence[Request], model: str, role: Role
-    ) -> list[Response | BaseException]:
+    async def _remote_calls(self, missing: Sequence[Request], model: str, role: Role) -> list[Response | BaseException]:
         if self._remote is None:
             cap = None if self.config.max_usd is None else Decimal(str(self.config.max_usd))
             self._remote = Remote(self.config, self.cache, self.progress, cap)
