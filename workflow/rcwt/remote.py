@@ -23,6 +23,7 @@ from rcwt.parameters import OUTPUT_CAPS
 from rcwt.progress import Progress
 from rcwt.prompts import MESSAGE_OVERHEAD
 from rcwt.records import Response, Usage
+from rcwt.replies import WireReply
 from rcwt.responses import Request, ResponseCache
 from rcwt.tokens import count
 
@@ -172,13 +173,13 @@ class Remote:
         worst = ledger.worst_case(prompt_tokens, gate.model.token_factor, cap, gate.price)
         tokens = ledger.worst_prompt_tokens(prompt_tokens, gate.model.token_factor) + cap
 
-        async def attempt(deadline_s: float) -> wire.WireReply:
+        async def attempt(deadline_s: float) -> WireReply:
             return await self._attempt(gate, request, worst, deadline_s)
 
         tried = await retries.call(attempt, gate.limiter, tokens, gate.policy, self._on_backoff(gate))
         return _response(tried.value, tried.attempts, gate.price)
 
-    async def _attempt(self, gate: _Gate, request: Request, worst: Decimal, deadline_s: float) -> wire.WireReply:
+    async def _attempt(self, gate: _Gate, request: Request, worst: Decimal, deadline_s: float) -> WireReply:
         if self._interrupted:
             raise InterruptedCallError("interrupted before it was sent; the next run asks for it")
         reservation = await self.ledger.reserve_when_free(worst)
@@ -234,14 +235,14 @@ class Remote:
         self._interrupted = True
         for task in self._tasks - self._sending:
             task.cancel()
-        under_way = {task for task in self._sending}
+        under_way = set(self._sending)
         if under_way:
             await asyncio.wait(under_way, timeout=grace_s)
         for task in set(self._tasks):
             task.cancel()
 
 
-def _response(reply: wire.WireReply, attempts: int, price: ledger.Price) -> Response:
+def _response(reply: WireReply, attempts: int, price: ledger.Price) -> Response:
     cost = ledger.cost(reply.usage, price)
     usage = reply.usage
     return Response(
