@@ -8,7 +8,7 @@ reserved before each attempt and settled after it; a response is on disk before 
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any

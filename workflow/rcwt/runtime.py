@@ -16,6 +16,7 @@ from typing import Any, Literal
 from rcwt.config import Config
 from rcwt.embedded import ask_reader
 from rcwt.errors import CallError
+from rcwt.exchange import close_clients
 from rcwt.progress import Progress
 from rcwt.records import Response
 from rcwt.remote import Remote
@@ -93,6 +94,20 @@ class Runtime:
                 self.progress.start()
             return self._loop
 
+    def finish(self) -> None:
+        """Show the final state of the calls, and close the connections."""
+        if self._loop is not None:
+            self.progress.stop()
+            asyncio.run_coroutine_threadsafe(close_clients(), self._loop).result(timeout=5)
+
+    def failure_summary(self) -> str:
+        """Each cell that failed, with its cause and what to do; empty when none of them needed a call."""
+        if not self.failures:
+            return ""
+        lines = [f"{len(self.failures)} cells have no responses yet:"]
+        lines += [f"  {cell}: {cause}" for cell, cause in sorted(self.failures.items())]
+        return "\n".join([*lines, "What has arrived is kept: the same command asks only for what is missing.", ""])
+
     def interrupt(self, grace_s: float = 2.0) -> None:
         """Send nothing more; wait `grace_s` seconds for replies under way, then give the rest up. Returns at once."""
         if self._loop is not None and self._remote is not None:
@@ -111,11 +126,6 @@ def current(config: Config) -> Runtime:
         if _runtime is None:
             _runtime = Runtime(config, ResponseCache())
         return _runtime
-
-
-def started() -> Runtime | None:
-    """The runtime of this process if any cell has needed it."""
-    return _runtime
 
 
 def _some(names: Sequence[str]) -> str:

@@ -18,6 +18,8 @@ os.environ["PATH"] = os.pathsep.join(
 from rcwt.config_check import load
 from rcwt.digests import code_digest
 from rcwt.errors import RcwtError
+from rcwt import signals
+from rcwt.runtime import current
 from rcwt.study import Study, write_configuration
 
 try:
@@ -48,8 +50,16 @@ wildcard_constraints:
 
 onstart:
     write_configuration(STUDY.config, Path(RESULTS))
+    runtime = current(STUDY.config)
+    signals.install(runtime.interrupt)
 
 
 onsuccess:
+    current(STUDY.config).finish()
     if Path(SUMMARY).exists():
         print(Path(SUMMARY).read_text(encoding="utf-8"), end="", file=sys.stderr)
+
+
+onerror:
+    current(STUDY.config).finish()
+    print(current(STUDY.config).failure_summary(), end="", file=sys.stderr)

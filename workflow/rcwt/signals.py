@@ -1,0 +1,38 @@
+"""Ctrl-C and SIGTERM: replies under way are kept, nothing more is sent, and every child process ends.
+
+Snakemake's own handlers wait for the cells that run in its threads; these are called first, so that the cells end
+within seconds, and then hand over.
+"""
+
+import signal
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import psutil
+
+
+def install(interrupt: Callable[[], None]) -> None:
+    """Call `interrupt` and end all child processes on SIGINT and SIGTERM, before the handlers that stand now."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _before(signal.getsignal(number), interrupt))
+
+
+def _before(previous: Any, interrupt: Callable[[], None]) -> Callable[[int, FrameType | None], Any]:
+    def handler(number: int, frame: FrameType | None) -> Any:
+        interrupt()
+        end_children()
+        if callable(previous):
+            return previous(number, frame)
+        return None
+
+    return handler
+
+
+def end_children() -> None:
+    """Ask every descendant process to end."""
+    for child in psutil.Process().children(recursive=True):
+        try:
+            child.terminate()
+        except psutil.NoSuchProcess:
+            continue
