@@ -5,11 +5,12 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from servers import KEY, Server
 
 PARTS = ("Snakefile", "workflow", "config", "resources", "profiles")
 PLANNED = re.compile(r"^(\w+)\s+(\d+)$", re.MULTILINE)
@@ -23,18 +24,35 @@ class Project:
 
     def run(self, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         """Run `snakemake` in the project; `output` holds both streams."""
-        variables = {**os.environ, "RCWT_CACHE": str(self.folder / ".cache/responses"), **(environment or {})}
-        variables.pop("PYTHONPATH", None)
         return subprocess.run(
             [sys.executable, "-m", "snakemake", *arguments],
             cwd=self.folder,
-            env=variables,
+            env=self.environment(environment),
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             timeout=600,
             check=False,
         )
+
+    def environment(self, more: dict[str, str] | None = None) -> dict[str, str]:
+        """Variables of a run: a cache of its own, a planted key, and no other checkout's package."""
+        variables = {**os.environ, "RCWT_CACHE": str(self.folder / ".cache/responses"), "TEST_KEY": KEY, **(more or {})}
+        variables.pop("PYTHONPATH", None)
+        return variables
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start `snakemake` in a process group of its own, its output in `run.log`."""
+        with (self.folder / "run.log").open("a") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", "snakemake", *arguments],
+                cwd=self.folder,
+                env=self.environment(),
+                text=True,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
 
     def succeed(self, *arguments: str) -> str:
         """Run and require success; the output."""
@@ -76,6 +94,22 @@ def copy_project(source: Path, target: Path) -> Project:
 def project(root: Path, tmp_path: Path) -> Project:
     """A fresh checkout in which nothing ran."""
     return copy_project(root, tmp_path / "project")
+
+
+@pytest.fixture(scope="session")
+def fault_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One server process for all tests that talk to it."""
+    running = Server(tmp_path_factory.mktemp("server"))
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def server(fault_server: Server) -> Server:
+    """The server without faults and with its counts at zero."""
+    fault_server.script()
+    fault_server.reset()
+    return fault_server
 
 
 @pytest.fixture(scope="session")

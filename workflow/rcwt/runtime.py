@@ -35,6 +35,8 @@ class Runtime:
         self.failures: dict[str, str] = {}
         self._remote: Remote | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._interrupted = False
         self._lock = threading.Lock()
 
     def answer(self, requests: Sequence[Request], model: str, role: Role, cell: str) -> list[Response]:
@@ -59,6 +61,10 @@ class Runtime:
         entry = self.config.registry[model]
         if entry.embedded:
             return [self._keep(request, ask_reader(request, self.config.prices[model])) for request in missing]
+        if self._interrupted:
+            raise CallError(
+                f"interrupted before its {len(missing)} missing calls were sent; the next run asks for them"
+            )
         if self.config.offline:
             raise CallError(
                 f"offline: {len(missing)} responses of {model} are not in the cache ({self.cache.folder}): samples "
@@ -90,15 +96,19 @@ class Runtime:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                threading.Thread(target=self._loop.run_forever, name="rcwt-calls", daemon=True).start()
+                self._thread = threading.Thread(target=self._loop.run_forever, name="rcwt-calls", daemon=True)
+                self._thread.start()
                 self.progress.start()
             return self._loop
 
     def finish(self) -> None:
-        """Show the final state of the calls, and close the connections."""
-        if self._loop is not None:
-            self.progress.stop()
-            asyncio.run_coroutine_threadsafe(close_clients(), self._loop).result(timeout=5)
+        """Show the final state of the calls, close the connections and end the event loop."""
+        loop, thread = self._loop, self._thread
+        if loop is None or thread is None or not loop.is_running():
+            return
+        self.progress.stop()
+        asyncio.run_coroutine_threadsafe(_wind_up(), loop)
+        thread.join(timeout=2)
 
     def failure_summary(self) -> str:
         """Each cell that failed, with its cause and what to do; empty when none of them needed a call."""
@@ -110,6 +120,7 @@ class Runtime:
 
     def interrupt(self, grace_s: float = 2.0) -> None:
         """Send nothing more; wait `grace_s` seconds for replies under way, then give the rest up. Returns at once."""
+        self._interrupted = True
         if self._loop is not None and self._remote is not None:
             remote = self._remote
             self._loop.call_soon_threadsafe(lambda: asyncio.ensure_future(remote.interrupt(grace_s)))
@@ -126,6 +137,14 @@ def current(config: Config) -> Runtime:
         if _runtime is None:
             _runtime = Runtime(config, ResponseCache())
         return _runtime
+
+
+async def _wind_up() -> None:
+    """Cancel what is left on this loop, close its connections and stop it."""
+    for task in asyncio.all_tasks() - {asyncio.current_task()}:
+        task.cancel()
+    await close_clients()
+    asyncio.get_running_loop().stop()
 
 
 def _some(names: Sequence[str]) -> str:

@@ -1,0 +1,204 @@
+"""Calls over the network, through the real `snakemake` against a real server: what is sent, kept and said."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from conftest import Project
+from servers import KEY, Server, configuration, write
+
+from rcwt.trials import read_table
+
+TARGET = "results/trials.parquet"
+CELLS, TRIALS = 6, 24
+#: Columns that differ between two runs that are otherwise the same; docs/data.md lists them.
+VOLATILE = ["time_utc", "latency_s", "attempts", "response_id"]
+
+
+def run(project: Project, arguments: list[str]) -> str:
+    return project.succeed(TARGET, "--cores", "8", *arguments)
+
+
+def kept(project: Project) -> list[Path]:
+    return list((project.folder / ".cache/responses").rglob("*.json"))
+
+
+@pytest.mark.parametrize("protocol", ["openai", "anthropic", "gemini"])
+def test_one_request_a_trial_and_one_preflight(project: Project, server: Server, protocol: str) -> None:
+    output = run(project, write(project.folder, configuration(server, protocol)))
+    stats = server.stats()
+    assert (stats["received"], stats["successes"]) == (TRIALS + 1, TRIALS + 1)
+    assert stats["by_key"] == {KEY: TRIALS + 1}
+    assert len(kept(project)) == TRIALS
+    trials = read_table(project.folder / TARGET)
+    assert len(trials) == TRIALS
+    assert trials["prompt_tokens"].notna().all()
+    assert (trials["cost_usd"] > 0).all()
+    assert f"calls {TRIALS}/{TRIALS}" in output
+
+
+def test_a_second_run_sends_nothing_and_runs_nothing(project: Project, server: Server) -> None:
+    arguments = write(project.folder, configuration(server))
+    run(project, arguments)
+    server.reset()
+    assert "Nothing to be done" in run(project, arguments)
+    assert server.stats()["received"] == 0
+
+
+def test_a_fresh_clone_with_the_cache_sends_nothing(project: Project, server: Server) -> None:
+    arguments = write(project.folder, configuration(server))
+    run(project, arguments)
+    first = read_table(project.folder / TARGET)
+    server.reset()
+    for name in ("results", ".snakemake"):
+        shutil.rmtree(project.folder / name)
+    run(project, arguments)
+    assert server.stats()["received"] == 0
+    pd.testing.assert_frame_equal(read_table(project.folder / TARGET), first)
+
+
+def test_a_server_on_another_host_is_the_same_endpoint(project: Project, server: Server, tmp_path: Path) -> None:
+    run(project, write(project.folder, configuration(server)))
+    other = Server(tmp_path / "other")
+    try:
+        moved = write(project.folder, configuration(other), "moved.yaml")
+        assert project.plan(*moved).get("calls") is None
+        shutil.rmtree(project.folder / "results")
+        run(project, moved)
+        assert other.stats()["received"] == 0
+    finally:
+        other.stop()
+
+
+def test_the_key_is_in_nothing_that_is_written(project: Project, server: Server) -> None:
+    arguments = write(project.folder, configuration(server))
+    server.script(sequence=["ok", "echo_key", "echo_key"])
+    output = project.run(TARGET, "--cores", "8", *arguments).stdout
+    assert KEY not in output
+    for path in project.folder.rglob("*"):
+        if path.is_file():
+            assert KEY.encode() not in path.read_bytes(), path
+
+
+@pytest.mark.parametrize(
+    ("act", "expected"),
+    [
+        ("401", "wrong_key"),
+        ("403", "forbidden"),
+        ("404", "retired_model"),
+        ({"status": 429, "code": "insufficient_quota", "message": "You exceeded your quota"}, "quota_exhausted"),
+    ],
+)
+def test_what_every_call_would_fail_of_costs_one_call(
+    project: Project, server: Server, act: Any, expected: str
+) -> None:
+    server.script(always=act)
+    output = project.refuse(TARGET, "--cores", "8", *write(project.folder, configuration(server)))
+    assert server.stats()["received"] == 1
+    assert expected in output
+    assert f"{CELLS} cells have no responses yet" in output
+    assert kept(project) == []
+
+
+def test_a_missing_key_names_its_variable(project: Project, server: Server) -> None:
+    content = configuration(server)
+    content["registry"]["t"]["api_key_env"] = "NOT_SET_ANYWHERE"
+    output = project.refuse(TARGET, "--cores", "8", *write(project.folder, content))
+    assert "NOT_SET_ANYWHERE" in output
+    assert server.stats()["received"] == 0
+
+
+def test_other_cells_finish_and_the_next_run_asks_only_what_is_missing(project: Project, server: Server) -> None:
+    arguments = write(project.folder, configuration(server))
+    # The preflight succeeds, then two calls are refused for good, as a filter of the vendor's might.
+    server.script(sequence=["ok", "400", "400"])
+    output = project.refuse(TARGET, "--cores", "8", *arguments)
+    assert len(kept(project)) == TRIALS - 2
+    failed = re.findall(r"^  (fixed_budget-\S+) \(target\): (.*)$", output, re.MULTILINE)
+    assert 1 <= len(failed) <= 2
+    assert all("bad_request" in cause for _, cause in failed)
+    server.script()
+    server.reset()
+    run(project, arguments)
+    assert server.stats()["received"] == 2 + 1
+
+
+def test_offline_refuses_and_says_what_is_missing(project: Project, server: Server) -> None:
+    content = configuration(server)
+    run(project, write(project.folder, content))
+    server.reset()
+    content["designs"]["fixed_budget"]["windows"][0]["trials"] = 5
+    output = project.refuse(TARGET, "--cores", "8", *write(project.folder, {**content, "offline": True}))
+    assert "offline: 1 responses of t are not in the cache" in output
+    assert "samples 4" in output
+    assert server.stats()["received"] == 0
+
+
+@pytest.mark.parametrize(
+    ("act", "status"),
+    [
+        ("null_content", "empty"),
+        ("no_choices", "empty"),
+        ("whitespace", "empty"),
+        ("refusal", "refused"),
+        ("content_filter", "filtered"),
+        ("reasoning", "truncated"),
+        ("truncated", "truncated"),
+    ],
+)
+def test_every_outcome_is_recorded_and_never_asked_again(
+    project: Project, server: Server, act: str, status: str
+) -> None:
+    arguments = write(project.folder, configuration(server))
+    server.script(always=act)
+    run(project, arguments)
+    trials = read_table(project.folder / TARGET)
+    assert set(trials["status"]) == {status}
+    if status in {"empty", "refused", "filtered"}:
+        assert (trials["hits"] == 0).all()
+        assert (trials["possible"] == 8).all()
+    assert server.stats()["received"] == TRIALS + 1
+
+
+def test_a_missing_usage_is_missing(project: Project, server: Server) -> None:
+    server.script(always="no_usage")
+    run(project, write(project.folder, configuration(server)))
+    trials = read_table(project.folder / TARGET)
+    assert trials[["prompt_tokens", "completion_tokens", "cost_usd"]].isna().all(axis=None)
+
+
+def test_a_dropped_parameter_is_no_silence(project: Project, server: Server) -> None:
+    content = configuration(server, "anthropic")
+    content["registry"]["t"]["params"] = {"seed": 7}
+    output = project.refuse(TARGET, "--cores", "8", *write(project.folder, content))
+    assert "seed" in output
+    assert "unsupported_parameter" in output
+    assert server.stats()["received"] == 0
+
+
+def test_requested_and_sent_parameters_are_recorded(project: Project, server: Server) -> None:
+    content = configuration(server)
+    content["registry"]["t"]["param_names"] = {"max_tokens": "max_completion_tokens"}
+    run(project, write(project.folder, content))
+    line = next((project.folder / "results/calls/t").glob("*.jsonl")).open().readline()
+    record = json.loads(line)
+    assert record["requested_params"] == {"temperature": 0.3, "max_completion_tokens": 1024}
+    assert record["response"]["sent_params"]["max_completion_tokens"] == 1024
+    assert record["response"]["returned_model"] == "served-served"
+
+
+def test_a_broken_cache_file_is_told_and_asked_again(project: Project, server: Server) -> None:
+    arguments = write(project.folder, configuration(server))
+    run(project, arguments)
+    broken = sorted(kept(project))[0]
+    broken.write_text(broken.read_text()[:-30])
+    server.reset()
+    shutil.rmtree(project.folder / "results")
+    output = run(project, arguments)
+    assert broken.name in output
+    assert "asked again" in output
+    assert server.stats()["received"] == 1 + 1

@@ -1,0 +1,170 @@
+"""Faults, caps, kills and interrupts: nothing is paid twice, nothing that arrived is lost, and results are the same."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from conftest import Project
+from servers import Server, configuration, write
+
+from rcwt.trials import read_table
+
+TARGET = "results/trials.parquet"
+VOLATILE = ["time_utc", "latency_s", "attempts", "response_id"]
+FAULTS = [
+    {"share": 0.10, "act": {"status": 429, "retry_after": 0.2}},
+    {"share": 0.10, "act": "429"},
+    {"share": 0.10, "act": "500"},
+    {"share": 0.05, "act": "drop"},
+    {"share": 0.05, "act": "hang"},
+]
+#: Kills of the run: twenty show it well, `.ci/run` has time for five.
+KILLS = int(os.environ.get("RCWT_KILLS", "5"))
+
+
+def larger(server: Server, **changes: Any) -> dict[str, Any]:
+    """Eighteen cells of four calls; short deadlines, so that a hang costs a test a second."""
+    content = configuration(server, **changes)
+    content["designs"]["fixed_budget"]["windows"][0]["shares"] = [0, 25, 50, 75, 90, 92, 94, 96, 98]
+    content["registry"]["t"] |= {"attempt_deadline_s": 1.5, "total_deadline_s": 120}
+    return content
+
+
+def test_a_run_with_faults_gives_the_results_of_one_without(project: Project, server: Server, tmp_path: Path) -> None:
+    arguments = write(project.folder, larger(server))
+    project.succeed(TARGET, "--cores", "8", *arguments)
+    smooth = [read_table(project.folder / name) for name in (TARGET, "results/scores.parquet")]
+    for name in ("results", ".cache", ".snakemake"):
+        shutil.rmtree(project.folder / name)
+    server.script(faults=FAULTS, per="arrival", seed=5)
+    server.reset()
+    output = project.succeed(TARGET, "--cores", "8", *arguments)
+    stats = server.stats()
+    assert stats["received"] > stats["successes"]
+    assert stats["successes_by_role"] == {"target": 72 + 1}
+    assert "attempt 1, waiting" in output
+    rough = [read_table(project.folder / name) for name in (TARGET, "results/scores.parquet")]
+    for one, two in zip(smooth, rough, strict=True):
+        drop = [name for name in VOLATILE if name in one.columns]
+        pd.testing.assert_frame_equal(one.drop(columns=drop), two.drop(columns=drop))
+
+
+def test_the_cap_holds_to_the_call(project: Project, server: Server) -> None:
+    # Free input; each call may cost 1 024 output tokens at 1 000 dollars a million: 1.024. The preflight may cost
+    # 16 of them: 0.016. A cap of the preflight + 3.5 worst cases leaves room for 3 calls.
+    price = {"input": 0, "cached_input": 0, "output": 1000, "as_of": "2026-11-29"}
+    content = larger(server, prices={"t": price}, max_usd=0.016 + 3.5 * 1.024, on_cap="stop")
+    server.script(usage={"completion": "cap"})
+    output = project.refuse(TARGET, "--cores", "8", *write(project.folder, content))
+    assert server.stats()["received"] == 1 + 3
+    assert "max_usd" in output
+    assert "18 cells have no responses yet" in output
+    assert len(list((project.folder / ".cache/responses").rglob("*.json"))) == 3
+
+
+def test_cheap_replies_leave_room_for_more_calls(project: Project, server: Server) -> None:
+    price = {"input": 0, "cached_input": 0, "output": 1000, "as_of": "2026-11-29"}
+    content = larger(server, prices={"t": price}, max_usd=0.016 + 3.5 * 1.024, on_cap="stop")
+    server.script(usage={"completion": 100})  # 0.1 dollars a call
+    project.refuse(TARGET, "--cores", "8", *write(project.folder, content))
+    # Preflight 0.1 (its reply is billed as any), then calls of 0.1 while 1.024 more still fits below 3.6:
+    # spent before the last call <= 3.6 - 1.024 = 2.576, so 25 calls and the preflight are paid.
+    assert server.stats()["received"] == 26
+
+
+def in_flight_when_killed(stats: dict[str, Any], kept: int) -> int:
+    return int(stats["successes"]) - kept
+
+
+def test_kill_9_at_any_moment_loses_at_most_what_was_in_flight(project: Project, server: Server) -> None:
+    content = larger(server)
+    content["registry"]["t"]["max_concurrency"] = 8
+    arguments = write(project.folder, content)
+    server.script(latency_s=0.3)
+    random.seed(20261129)
+    cache = project.folder / ".cache/responses"
+    paid_for_nothing = 0
+    for _ in range(KILLS):
+        before = {path: path.stat().st_mtime_ns for path in cache.rglob("*.json")}
+        server.reset()
+        running = project.start(TARGET, "--cores", "8", *arguments)
+        time.sleep(random.uniform(2.5, 6.5))
+        os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+        time.sleep(0.4)  # what was under way arrives at a client that is gone
+        now = {path: path.stat().st_mtime_ns for path in cache.rglob("*.json")}
+        stats = server.stats()
+        lost = stats["successes"] - (len(now) - len(before))
+        assert 0 <= lost <= 8 + 1, "more answers were lost than were in flight (and one preflight)"
+        assert {path: now[path] for path in before} == before, "a response that was on disk was asked for again"
+        paid_for_nothing += lost
+        subprocess.run(["true"], check=True)
+        project.run("--unlock", *arguments)
+    server.script()
+    project.succeed(TARGET, "--cores", "8", *arguments)
+    assert len(list(cache.rglob("*.json"))) == 72
+    assert len(read_table(project.folder / TARGET)) == 72
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_what_arrived_and_ends_soon(project: Project, server: Server, number: int) -> None:
+    content = larger(server)
+    content["designs"]["fixed_budget"]["windows"][0]["trials"] = 20
+    content["registry"]["t"] |= {"attempt_deadline_s": 30}
+    arguments = write(project.folder, content)
+    server.script(latency_s=2)
+    running = project.start(TARGET, "--cores", "8", *arguments)
+    deadline = time.monotonic() + 60
+    while server.stats()["in_flight"] < 64:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    time.sleep(1)
+    os.kill(running.pid, number)
+    asked = time.monotonic()
+    assert running.wait(timeout=30) != 0
+    took = time.monotonic() - asked
+    # Five seconds on a quiet machine; the rest is for one that is not.
+    assert took < 10, took
+    stats = server.stats()
+    cache = list((project.folder / ".cache/responses").rglob("*.json"))
+    assert len(cache) == stats["successes"] - 1  # all but the preflight
+    assert len(cache) >= 60
+    server.script()
+    server.reset()
+    project.succeed(TARGET, "--cores", "8", *arguments)  # without --unlock
+    assert server.stats()["successes"] == 360 - len(cache) + 1
+
+
+def test_two_runs_that_share_a_cache_do_not_ask_twice(project: Project, server: Server, tmp_path: Path) -> None:
+    arguments = write(project.folder, configuration(server))
+    twin = Project(tmp_path / "twin")
+    shutil.copytree(project.folder, twin.folder)
+    server.script(latency_s=1)
+    shared = {"RCWT_CACHE": str(tmp_path / "shared")}
+    both = [
+        subprocess.Popen(
+            [*_command(), TARGET, "--cores", "8", *arguments],
+            cwd=one.folder,
+            env=one.environment(shared),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for one in (project, twin)
+    ]
+    assert [one.wait(timeout=120) for one in both] == [0, 0]
+    assert 24 + 1 <= server.stats()["successes"] <= 24 + 2  # each run may make its own preflight
+    frames = [read_table(one.folder / TARGET) for one in (project, twin)]
+    pd.testing.assert_frame_equal(frames[0], frames[1])
+
+
+def _command() -> list[str]:
+    import sys
+
+    return [sys.executable, "-m", "snakemake"]
