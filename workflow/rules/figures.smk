@@ -21,7 +21,7 @@ rule figure_1:
         shown=SHOWN,
         embedded=EMBEDDED,
         out=lambda wildcards, output: output[0].removesuffix(".pdf"),
-        code=code_digest("figures", "tables"),
+        code=code_digest("figures", "tables", "curves"),
     shell:
         "python {input.script} --cells {input.cells} --curves {input.curves} --paper {input.paper} {params.shown}"
         " --embedded {params.embedded} --out {params.out} 2> {log}"
