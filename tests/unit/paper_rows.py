@@ -44,27 +44,19 @@ def paper_tables() -> tuple[pd.DataFrame, pd.DataFrame]:
     for model, name in rescored.items():
         frame = pd.read_csv(RESULTS / "l2_rescore" / name)
         frames.append(frame.rename(columns=lambda column: column.removeprefix("orig_")).assign(model=model))
-    rows = pd.concat(frames, ignore_index=True)
+    rows = pd.concat(frames, ignore_index=True).to_dict(orient="records")
     calls = [
-        (row.model, row.order, row.proportion, row.trial_index, [getattr(row, name) for name in FLOOR_ITEMS])
-        + ([getattr(row, name) for name in EFFECTIVE_ITEMS],)
-        for row in rows.itertuples()
+        {
+            "model": row["model"],
+            "order": row["order"],
+            "q": row["proportion"],
+            "trial": row["trial_index"],
+            "scores": {name: row[name] for name in EFFECTIVE_ITEMS},
+            "floor": {name: row[name] for name in FLOOR_ITEMS},
+        }
+        for row in rows
     ]
-    return tables(
-        [
-            {
-                "model": model,
-                "order": order,
-                "q": q,
-                "trial": trial,
-                "scores": dict(zip(EFFECTIVE_ITEMS, effective, strict=True)),
-                "floor": dict(zip(FLOOR_ITEMS, floor, strict=True)),
-            }
-            for model, order, q, trial, floor, effective in calls
-        ],
-        source="published",
-        judge="original",
-    )
+    return tables(calls, source="published", judge="original")
 
 
 def tables(

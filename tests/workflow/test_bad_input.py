@@ -36,7 +36,7 @@ def window(**values: object) -> str:
 CASES: dict[str, tuple[Callable[[Project], tuple[str, ...]], list[str]]] = {
     "missing template": (file("reference.md", None), ["reference.md"]),
     "missing task file": (file("task.yaml", None), ["task.yaml"]),
-    "empty reference": (file("reference.md", b" \n\n"), ["reference.md", "empty"]),
+    "empty reference": (file("reference.md", b" \n\n"), ["reference.md", "no text"]),
     "invalid UTF-8": (file("coordination.md", b"abc \xff def"), ["coordination.md", "UTF-8"]),
     "special token": (file("instruction.md", b"Answer. <|endoftext|> Now."), ["instruction.md", "<|endoftext|>"]),
     "instruction longer than W": (overlay(window(window=300)), ["fixed_budget", "300", "337"]),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from conftest import Project, copy_project
+from conftest import copy_project
 
 MODELS = ["gemini-2.0-flash", "claude-haiku-4-5-20251001", "gpt-4.1-mini"]
 

@@ -14,10 +14,9 @@ from rcwt.intervals import Floats
 _MAX_STEPS = 150
 _GAUSS_NEWTON_STEPS = 6
 _LEVEL_TURNS = 3
+_EVERY = 3  # one steepness in three is a start whatever its SSE: in ridges the grid hides the minimum
 _STILL = 1e-9  # a step this short, in parts of the bounds, ends a walk: under 1e-5 tokens of theta
 _DAMPING = (1e-12, 1e12)
-_CHUNK = 4096  # rows of one block of the start grid, to bound memory
-_BANDS = 3  # starts from shallow, middling and steep curves
 
 
 def fit_logistic_rows(p: Floats, means: Floats, window: int) -> Floats:
@@ -27,39 +26,42 @@ def fit_logistic_rows(p: Floats, means: Floats, window: int) -> Floats:
     their p0 is not identified anyway. W is `window` tokens.
     """
     low, high = logistic_bounds(means, window)
-    best = np.empty_like(low)
-    best_sse = np.full(len(means), np.inf)
-    ended = np.zeros(len(means), dtype=bool)
-    for start in _starts(p, means, window, low, high):
-        params, sse, arrived = _descend(p, means, start, low, high)
-        better = sse < best_sse
-        best[better], best_sse[better], ended[better] = params[better], sse[better], arrived[better]
+    row, start = _starts(p, means, window, low, high)
+    params, sse, arrived = _descend(p, means[row], start, low[row], high[row])
+    order = np.lexsort((sse, row))
+    lowest = order[np.unique(row[order], return_index=True)[1]]
+    best, ended = params[lowest], arrived[lowest]
     # A walk that is still under way where the points do not determine p0 is lost in a valley without end;
     # any other is worth a second, slower attempt.
-    for row in np.flatnonzero(~ended & midpoint_identified(p, best, low, high)):
-        best[row] = list(fit("logistic", p, means[row], window).params.values())
+    for lost in np.flatnonzero(~ended & midpoint_identified(p, best, low, high)):
+        best[lost] = list(fit("logistic", p, means[lost], window).params.values())
     return best
 
 
-def _starts(p: Floats, means: Floats, window: int, low: Floats, high: Floats) -> Floats:
-    """The best point of a grid over k and p0 in each band of k, R0 being the best there: (3, rows, 3)."""
-    steepness, midpoint = (
-        axis.ravel() for axis in np.meshgrid(steepness_grid(window), midpoint_grid(p), indexing="ij")
-    )
-    shapes = expit(steepness[:, None] * (midpoint[:, None] - p))
-    lengths = (shapes**2).sum(axis=1)
-    bands = np.array_split(np.arange(steepness.size), _BANDS)
-    starts = np.empty((_BANDS, len(means), 3))
-    for first in range(0, len(means), _CHUNK):
-        rows = slice(first, first + _CHUNK)
-        along = means[rows] @ shapes.T
-        scale = np.clip(along / np.maximum(lengths, 1e-300), low[rows, :1], high[rows, :1])
-        sse = scale * (scale * lengths - 2 * along)  # up to the row's own constant
-        for band, columns in enumerate(bands):
-            chosen = columns[sse[:, columns].argmin(axis=1)]
-            R0 = np.take_along_axis(scale, chosen[:, None], axis=1)[:, 0]
-            starts[band, rows] = np.stack([R0, steepness[chosen], midpoint[chosen]], axis=1)
-    return starts
+def _starts(p: Floats, means: Floats, window: int, low: Floats, high: Floats) -> tuple[NDArray[np.intp], Floats]:
+    """Where to walk from: the local minima over k of the best SSE on a grid of p0, and some k between.
+
+    Gives the row of each start and its (R0, k, p0); R0 is the best for that k and p0.
+    """
+    steepness, midpoint = steepness_grid(window), midpoint_grid(p)
+    shapes = expit(steepness[:, None, None] * (midpoint[:, None] - p))  # (k, p0, n)
+    lengths = (shapes**2).sum(axis=2)
+    profile = np.empty((len(means), steepness.size))
+    place = np.empty((len(means), steepness.size), dtype=np.intp)
+    for column in range(steepness.size):
+        along = means @ shapes[column].T
+        scale = np.clip(along / np.maximum(lengths[column], 1e-300), low[:, :1], high[:, :1])
+        sse = scale * (scale * lengths[column] - 2 * along)  # up to the row's own constant
+        place[:, column] = sse.argmin(axis=1)
+        profile[:, column] = np.take_along_axis(sse, place[:, column, None], axis=1)[:, 0]
+    before = np.pad(profile, ((0, 0), (1, 0)), constant_values=np.inf)[:, :-1]
+    after = np.pad(profile, ((0, 0), (0, 1)), constant_values=np.inf)[:, 1:]
+    chosen = (profile <= before) & (profile <= after)
+    chosen[:, 1::_EVERY] = True
+    row, j = np.nonzero(chosen)
+    shape = shapes[j, place[row, j]]
+    R0 = (means[row] * shape).sum(axis=1) / np.maximum((shape**2).sum(axis=1), 1e-300)
+    return row, np.stack([R0, steepness[j], midpoint[place[row, j]]], axis=1)
 
 
 def _descend(

@@ -139,7 +139,7 @@ def midpoint_grid(p: Floats) -> Floats:
 
 def steepness_grid(window: int) -> Floats:
     """Steepnesses to start from: 0.5 up to the bound, in equal ratios."""
-    return np.geomspace(0.5, K_MAX * window / 4096, 12)
+    return np.geomspace(0.5, K_MAX * window / 4096, 16)
 
 
 def fit(family: str, p: ArrayLike, means: ArrayLike, window: int, ceiling: ArrayLike | None = None) -> Fit:
@@ -281,8 +281,9 @@ def _many_starts(family: str, p: Floats, target: Floats, window: int, low: Float
         scale = float(np.clip(part @ target / max(float(part @ part), 1e-300), low[0], high[0]))
         starts.append((float(np.sum((scale * part - target) ** 2)), scale, *rest))
     starts.sort()
-    # The best starts of all, and the best for each value of the first shape parameter.
-    best_of = {start[2]: start for start in reversed(starts)}
+    # The best starts of all, and the best for each value of k, or of p_star and of beta.
+    axes = {"logistic": (2,), "piecewise": (2, 3)}.get(family, ())
+    best_of = {(axis, start[axis]): start for start in reversed(starts) for axis in axes}
     chosen = dict.fromkeys([*starts[:6], *best_of.values()])
     ends = [_descend(shape, p, target, np.array(start[1:]), low, high) for start in chosen]
     best = min(ends, key=_cost)

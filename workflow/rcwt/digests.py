@@ -65,8 +65,18 @@ def _files(module: str) -> list[Path]:
 
 @cache
 def _imports(path: Path) -> list[str]:
-    names = []
+    """Modules of this package that a source file imports, in whichever form."""
+    names: list[str] = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("rcwt."):
-            names.append(node.module.removeprefix("rcwt."))
-    return names
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            # The imported name may itself be a module: `from rcwt import curves`.
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    inside = [name.removeprefix("rcwt.") for name in names if name.startswith("rcwt.")]
+    return [name for name in inside if _is_module(name)]
+
+
+def _is_module(name: str) -> bool:
+    path = PACKAGE / Path(*name.split("."))
+    return path.is_dir() or path.with_suffix(".py").is_file()

@@ -21,14 +21,14 @@ from matplotlib.transforms import ScaledTranslation, Transform
 #: Width over two columns of a journal page, inches (178 mm).
 WIDTH = 7.0
 FORMATS = ("pdf", "png", "svg")
-#: Colours that people with any of the common colour-vision deficiencies can tell apart on white (after Okabe and
-#: Ito, yellow left out and two replaced so that they also differ in lightness). Figures pair each with a marker.
+#: Colours that people with any of the common colour-vision deficiencies can tell apart on white: Okabe and Ito's, with
+#: brown for their yellow, which is lost on paper. Figures pair each with a marker, for print without colour.
 PALETTE = {
     "black": "#000000",
     "blue": "#0072B2",
     "vermilion": "#D55E00",
-    "green": "#00916A",
-    "purple": "#C467A0",
+    "green": "#009E73",
+    "purple": "#CC79A7",
     "sky": "#56B4E9",
     "brown": "#6B3A1E",
     "orange": "#E69F00",

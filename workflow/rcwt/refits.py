@@ -53,8 +53,10 @@ def curve_fits(
     of refits for each interval of theta. The result has the columns CURVE_COLUMNS, one row a source,
     experiment, window, model, judge, `fitted_to` (`accuracy`, `ceiling`) and family; theta in tokens. There
     are no rows where the ceiling of a share is not known. Raises StatisticsError where cells and trials
-    disagree.
+    disagree and for a `B` below 1.
     """
+    if B < 1:
+        raise StatisticsError(f"bootstrap.B is {B}; accepted: a whole number of refits from 1 on")
     calls = dict(iter(judged_calls(trials, scores).groupby(CURVE_KEY)))
     items = dict(iter(item_scores(trials, scores).groupby(CURVE_KEY)))
     rows: list[dict[str, object]] = []
@@ -93,7 +95,9 @@ def theta_interval(p: Floats, means: Floats, window: int) -> ThetaInterval:
     identified = np.zeros(len(distinct), dtype=bool)
     theta = np.full(len(distinct), np.nan)
     if whole.any():
-        params = fit_logistic_rows(p, distinct[whole], window)
+        # A reader without variation gives one row; it gets exactly the point's own fit.
+        one = len(distinct) == 1
+        params = _alone(p, distinct[0], window) if one else fit_logistic_rows(p, distinct[whole], window)
         varies = np.ptp(distinct[whole], axis=1) > 0
         bounds = logistic_bounds(distinct[whole], window)
         identified[whole] = varies & midpoint_identified(p, params, *bounds)
@@ -103,6 +107,10 @@ def theta_interval(p: Floats, means: Floats, window: int) -> ThetaInterval:
     if share < 1 - MAX_UNIDENTIFIED:
         return ThetaInterval(np.nan, np.nan, share)
     return ThetaInterval(*percentile_interval(theta[place.ravel()][known]), share)
+
+
+def _alone(p: Floats, means: Floats, window: int) -> Floats:
+    return np.array([list(fit("logistic", p, means, window).params.values())])
 
 
 def call_means(calls: pd.DataFrame, B: int, seed: int) -> Floats:

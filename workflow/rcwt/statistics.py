@@ -77,7 +77,6 @@ def read_cells(path: str | Path) -> pd.DataFrame:
         dtype=dict.fromkeys(texts, "str"),
         keep_default_na=False,
         na_values=[""],
-        float_precision="round_trip",
     )
     lacking = [name for name in CELL_COLUMNS if name not in table.columns]
     if lacking:

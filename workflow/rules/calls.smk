@@ -4,7 +4,7 @@
 # Out: calls/<model>/<condition>.jsonl
 # Reruns: when the prompt, the number of trials, or what identifies the call (endpoint, model, parameters; for the
 #         embedded reader its code) changes. Limits and prices rerun nothing.
-from rcwt.calls import answer_cell
+from rcwt import jobs
 
 
 rule calls:
@@ -12,10 +12,10 @@ rule calls:
         prompt=PROMPT,
     output:
         CALLS,
+    log:
+        f"{RESULTS}/logs/calls/{{model}}/{{condition}}.log",
     params:
         trials=lambda wildcards: STUDY.conditions[wildcards.condition].trials,
         identity=lambda wildcards: STUDY.calls_digest(wildcards.condition, wildcards.model),
     run:
-        answer_cell(
-            STUDY, wildcards.condition, wildcards.model, Path(input.prompt), Path(output[0])
-        )
+        jobs.make_calls(log[0], STUDY, wildcards.condition, wildcards.model, input.prompt, output[0])

@@ -8,19 +8,16 @@ from snakemake.exceptions import WorkflowError
 # The package of this checkout, for this process and for the scripts it starts; `python` in a shell command is the
 # interpreter that runs Snakemake.
 sys.path.insert(0, os.path.join(workflow.basedir, "workflow"))
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    filter(None, [sys.path[0], os.environ.get("PYTHONPATH")])
-)
-os.environ["PATH"] = os.pathsep.join(
-    [os.path.dirname(sys.executable), os.environ.get("PATH", "")]
-)
 
 from rcwt.config_check import load
 from rcwt.digests import code_digest
 from rcwt.errors import RcwtError
 from rcwt import signals
 from rcwt.runtime import current
+from rcwt.scripting import prepare_scripts
 from rcwt.study import Study, write_configuration
+
+prepare_scripts(sys.path[0])
 
 try:
     STUDY = Study(

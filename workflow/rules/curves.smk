@@ -13,14 +13,14 @@ rule curves:
         cells=expand(CELLS, kind=STUDY.kinds),
     output:
         CURVES,
-    params:
-        B=STUDY.config.bootstrap.B,
-        seed=STUDY.config.bootstrap.seed,
-        code=code_digest("refits"),
     log:
         f"{RESULTS}/logs/curves.log",
     conda:
         "../envs/rcwt.yaml"
+    params:
+        B=STUDY.config.bootstrap.B,
+        seed=STUDY.config.bootstrap.seed,
+        code=code_digest("refits"),
     shell:
         "python {input.script} --trials {input.trials} --scores {input.scores} --cells {input.cells}"
         " --B {params.B} --seed {params.seed} --out {output} 2> {log}"

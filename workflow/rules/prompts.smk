@@ -4,9 +4,7 @@
 # Out: prompts/<condition>.json, tokens/<task>.json, manifest.csv
 # Reruns: a prompt when its own messages or budgets change, however that came about; the sources are `ancient`
 #         because Snakemake would otherwise run every cell below an edited template.
-from rcwt import manifest, prompts
-from rcwt.digests import write_json
-from rcwt.tasks import load_task
+from rcwt import jobs
 
 
 rule tokenize_templates:
@@ -14,10 +12,12 @@ rule tokenize_templates:
         lambda wildcards: STUDY.sources(wildcards.task),
     output:
         TOKENS,
+    log:
+        f"{RESULTS}/logs/tokens/{{task}}.log",
     params:
         code=code_digest("manifest"),
     run:
-        write_json(manifest.task_tokens(STUDY.tasks[wildcards.task]), Path(output[0]))
+        jobs.tokenize(log[0], STUDY, wildcards.task, output[0])
 
 
 rule condition_manifest:
@@ -26,16 +26,13 @@ rule condition_manifest:
         prompts=expand(PROMPT, condition=STUDY.conditions),
     output:
         MANIFEST,
+    log:
+        f"{RESULTS}/logs/manifest.log",
     params:
         trials=STUDY.trials(),
         code=code_digest("manifest"),
     run:
-        manifest.build(
-            [Path(path) for path in input.prompts],
-            [Path(path) for path in input.tokens],
-            params.trials,
-            Path(output[0]),
-        )
+        jobs.describe(log[0], STUDY, input.prompts, input.tokens, output[0])
 
 
 rule prompt:
@@ -43,7 +40,9 @@ rule prompt:
         lambda wildcards: ancient(STUDY.sources(STUDY.conditions[wildcards.condition].task)),
     output:
         PROMPT,
+    log:
+        f"{RESULTS}/logs/prompts/{{condition}}.log",
     params:
         content=lambda wildcards: STUDY.prompt_digest(wildcards.condition),
     run:
-        write_json(prompts.record(STUDY.prompts[wildcards.condition]), Path(output[0]))
+        jobs.write_prompt(log[0], STUDY, wildcards.condition, output[0])

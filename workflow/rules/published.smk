@@ -14,15 +14,15 @@ rule published:
         trials=TRIALS,
         scores=TRIAL_SCORES,
         files=f"{RESULTS}/published_files.csv",
+    log:
+        f"{RESULTS}/logs/published.log",
+    conda:
+        "../envs/rcwt.yaml"
     params:
         artifact=STUDY.config.artifact,
         task="resources/templates/spec_recall",
         targets=STUDY.rescore_targets,
         code=code_digest("published", "manifest"),
-    log:
-        f"{RESULTS}/logs/published.log",
-    conda:
-        "../envs/rcwt.yaml"
     shell:
         "python {input.script} --artifact {params.artifact:q} --task {params.task} --rescore-targets {params.targets:q}"
         " --trials {output.trials} --scores {output.scores} --files {output.files} 2> {log}"

@@ -3,7 +3,7 @@
 # In:  calls/<model>/<condition>.jsonl
 # Out: scores/<judge>/<model>/<condition>.json
 # Reruns: when the calls, the items' patterns or the scoring code changes.
-from rcwt.scoring.cells import score_cell, write_scores
+from rcwt import jobs
 
 
 rule scores:
@@ -11,10 +11,9 @@ rule scores:
         calls=CALLS,
     output:
         SCORES,
+    log:
+        f"{RESULTS}/logs/scores/{{judge}}/{{model}}/{{condition}}.log",
     params:
         judge=lambda wildcards: STUDY.judge_digest(wildcards.condition, wildcards.judge),
     run:
-        items = STUDY.tasks[STUDY.conditions[wildcards.condition].task].items
-        write_scores(
-            score_cell(Path(input.calls), wildcards.judge, params.judge, items), Path(output[0])
-        )
+        jobs.score(log[0], STUDY, wildcards.condition, wildcards.judge, input.calls, output[0])

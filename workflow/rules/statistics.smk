@@ -12,14 +12,14 @@ rule intervals:
         scores=TRIAL_SCORES,
     output:
         CELLS,
-    params:
-        B=STUDY.config.bootstrap.B,
-        seed=STUDY.config.bootstrap.seed,
-        code=code_digest("intervals"),
     log:
         f"{RESULTS}/logs/intervals_{{kind}}.log",
     conda:
         "../envs/rcwt.yaml"
+    params:
+        B=STUDY.config.bootstrap.B,
+        seed=STUDY.config.bootstrap.seed,
+        code=code_digest("statistics"),
     shell:
         "python {input.script} --trials {input.trials} --scores {input.scores} --kind {wildcards.kind}"
         " --B {params.B} --seed {params.seed} --out {output} 2> {log}"

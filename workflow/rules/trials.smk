@@ -20,15 +20,15 @@ rule trials:
     output:
         trials=TRIALS,
         scores=TRIAL_SCORES,
+    log:
+        f"{RESULTS}/logs/trials.log",
+    conda:
+        "../envs/rcwt.yaml"
     params:
         results=lambda wildcards, output: os.path.dirname(output.trials),
         models=STUDY.config.models,
         judges=STUDY.config.judges,
         code=code_digest("aggregation"),
-    log:
-        f"{RESULTS}/logs/trials.log",
-    conda:
-        "../envs/rcwt.yaml"
     shell:
         "python {input.script} --manifest {input.manifest} --tokens {input.tokens} --results {params.results}"
         " --models {params.models} --judges {params.judges} --trials {output.trials} --scores {output.scores}"

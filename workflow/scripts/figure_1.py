@@ -119,7 +119,7 @@ def draw(selection: Selection, curves: pd.DataFrame, paper: pd.DataFrame = _EMPT
     shares = sorted(set(selection.rows["p"]))
     paper = _to_compare(paper, selection, shares)
     slots = _slots(selection.models, list(dict.fromkeys(paper["model"])), _spacing(shares, _panels(shares, 0)))
-    breadth = slots[-1].shift - slots[0].shift + 10
+    breadth = 2 * max(abs(slot.shift) for slot in slots) + 10
     panels = _panels(shares, breadth / 2)
     with style():
         handles = _legend(selection, curves, slots)
@@ -200,13 +200,20 @@ def _spacing(shares: Sequence[float], panels: Sequence[Panel]) -> float:
 
 
 def _slots(models: Sequence[str], printed: Sequence[str], spacing: float) -> list[Slot]:
-    """A column for each model and, right beside it, for what the paper printed for it."""
+    """A column for each model and, right beside it, for what the paper printed for it.
+
+    The measured models stand around the share itself, a single one exactly on it; models that are only printed
+    stand on either side of them.
+    """
     looks = _looks(models, printed)
     columns = [(model, paper) for model in models for paper in (False, True) if not paper or model in printed]
-    columns += [(model, True) for model in printed if model not in models]
-    step = min(6.5, 0.8 * spacing / len(columns))
+    for place, model in enumerate(model for model in printed if model not in models):
+        columns.insert(0 if place % 2 == 0 else len(columns), (model, True))
+    measured = [place for place, (_, paper) in enumerate(columns) if not paper]
+    middle = sum(measured) / len(measured)
+    reach = max(middle, len(columns) - 1 - middle)
+    step = min(6.5, 0.8 * spacing / (2 * reach + 1))
     size = max(2.2, min(4.2, 0.8 * step))
-    middle = (len(columns) - 1) / 2
     return [
         Slot(model, paper, looks[model], (place - middle) * step, size) for place, (model, paper) in enumerate(columns)
     ]
@@ -339,7 +346,7 @@ def _legend(selection: Selection, curves: pd.DataFrame, slots: Sequence[Slot]) -
     """An entry for each model with its theta, then for everything else that is drawn."""
     explained = selection.explained()
     handles = []
-    for slot in slots:
+    for slot in sorted(slots, key=lambda slot: slot.printed):
         look: dict[str, Any] = {"color": slot.look.colour, "marker": slot.look.marker, "ms": 4.2}
         if slot.printed:
             handles.append(Line2D([], [], ls="", mfc="white", label=f"{slot.model}\npaper (printed)", **look))
@@ -354,6 +361,9 @@ def _legend(selection: Selection, curves: pd.DataFrame, slots: Sequence[Slot]) -
         handles.append(Line2D([], [], color=CEILING_COLOUR, lw=4, label=label))
     if any(_fit(selection, curves, model) is not None for model in selection.models):
         handles.append(Line2D([], [], color="#404040", ls=FIT_DASHES, lw=0.8, label="logistic fit"))
+    if len(slots) > 1:
+        label = "one share p at the middle of a band,\nits marks side by side"
+        handles.append(Line2D([], [], color=BAND_COLOUR, lw=10, label=label))
     if (selection.rows["ci_low"] < selection.rows["ci_high"]).any():
         bar = Line2D([], [], ls="", color="#404040", marker="|", ms=7, mew=0.9, label="95 % interval over calls")
         handles.append(bar)

@@ -1,0 +1,173 @@
+"""The summary: what a run found, said with its uncertainty, and nothing missing said as zero."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_tables import CEILING, GEMINI, main_rows, make_cells, reader_cells
+
+from rcwt.statistics import write_csv
+from rcwt.summary import WIDTH, baseline, cost, summary, theta, why_not_identified
+from rcwt.trials import TRIAL_SCHEMA, read_table, write_table
+
+READER = "reader (extractive reader, not a language model)"
+
+
+def make_trials(tmp_path: Path, model: str, **values: Any) -> pd.DataFrame:
+    """Forty calls a share of the main task, as they are read from `trials.parquet`."""
+    rows: list[dict[str, Any]] = []
+    for row in main_rows(model, [int(320 * ceiling) for ceiling in CEILING]):
+        for order in ("coord_first", "reason_first"):
+            for trial in range(20):
+                call = {"source": "run", "experiment": "fixed_budget", "window": 4096, "order": order, "trial": trial}
+                call |= {"model": model, "q": row["q"], "status": "ok", "hits": 8, "possible": 8}
+                call |= {"headline_judge": "rules", "cost_usd": 0.0, "finish_reason": "stop", "completion_tokens": 9}
+                rows.append(call | values)
+    write_table(pd.DataFrame(rows), TRIAL_SCHEMA, tmp_path / f"{model}.parquet")
+    return read_table(tmp_path / f"{model}.parquet")
+
+
+def fit(**values: Any) -> "pd.Series[Any]":
+    row = {"experiment": "fixed_budget", "window": 4096, "judge": "rules", "model": "reader", "family": "logistic"}
+    row |= {"fitted_to": "accuracy", "p0": 0.83, "converged": True, "identified": True, "theta": 679.45}
+    row |= {"theta_ci_low": 677.0, "theta_ci_high": 682.04, "theta_facts_low": 590.0, "theta_facts_high": 741.25}
+    return pd.Series(row | {"theta_ci_identified": 1.0, "theta_facts_identified": 1.0} | values)
+
+
+def fits(*rows: "pd.Series[Any]") -> pd.DataFrame:
+    return pd.DataFrame(list(rows)).reset_index(drop=True)
+
+
+def test_the_keyless_run_is_told_in_a_few_lines(tmp_path: Path) -> None:
+    trials = make_trials(tmp_path, "reader")
+    text = summary(trials, [reader_cells()], fits(fit(), fit(fitted_to="ceiling")), "t.csv", "f.png")
+    assert text.splitlines() == [
+        "fixed_budget, W = 4096 tokens, judge rules (new calls)",
+        f"  {READER}",
+        "    baseline accuracy   1.000 at q = 0 %",
+        "    theta               679.5 tokens (95 % over calls: 677.0 to 682.0, 95 % over facts: 590.0 to 741.3)",
+        "    theta of ceiling    679.5 tokens",
+        "    calls               360; without an answer: empty 0, refused 0, filtered 0; cut at the output cap: 0",
+        "    cost                $0.00",
+        "",
+        "Table               t.csv",
+        "Figure              f.png",
+    ]
+
+
+def test_answers_that_are_none_are_counted_apart(tmp_path: Path) -> None:
+    trials = make_trials(tmp_path, "reader")
+    trials.loc[:9, "status"] = ["empty", "refused", "refused", "filtered", *["truncated"] * 6]
+    trials.loc[300:, ["finish_reason", "completion_tokens"]] = pd.NA
+    trials.loc[358:, ["hits", "possible"]] = pd.NA
+    text = " ".join(summary(trials, [reader_cells()], pd.DataFrame()).split())
+    assert "360; without an answer: empty 1, refused 2, filtered 1; cut at the output cap: 6, not known for 60" in text
+    assert "; without a score: 2" in text
+
+
+@pytest.mark.parametrize(
+    ("costs", "source", "expected"),
+    [
+        ([None] * 4, "run", "unknown"),
+        ([None] * 4, "published", "unknown"),
+        ([0.0] * 4, "run", "$0.00"),
+        ([0.1, 0.2, 0.3, 0.4], "run", "$1.00"),
+        ([0.1, 0.2, None, None], "run", "$0.3000, and unknown for 2 of 4 calls"),
+        ([0.00125] * 4, "published", "$0.0050 as published"),
+        ([1.005, 1, 0, 0], "published", "$2.01 as published"),  # half up by decimal arithmetic
+        ([0.00001, 0, 0, 0], "run", "less than $0.0001"),
+        ([1.0, 0, 0, 0], "simulated", "$1.00 (simulated)"),
+    ],
+)
+def test_a_cost_that_is_not_known_is_never_zero(costs: list[float | None], source: str, expected: str) -> None:
+    calls = pd.DataFrame({"cost_usd": pd.Series(costs, dtype="float64"), "source": source})
+    assert cost(calls) == expected
+
+
+def test_theta_comes_with_what_its_interval_resamples() -> None:
+    cells = reader_cells()
+    none = {"theta_ci_low": np.nan, "theta_ci_high": np.nan, "theta_facts_low": np.nan, "theta_facts_high": np.nan}
+    packs = none | {"theta_ci_low": 500.0, "theta_ci_high": 600.0, "theta_facts_identified": np.nan}
+    assert theta(fit(**packs), cells) == "679.5 tokens (95 % over calls: 500.0 to 600.0)"
+    assert theta(fit(**none, theta_ci_identified=0.871), cells) == (
+        "679.5 tokens (over calls: identified in only 87 % of refits, over facts: identified in only 100 % of refits)"
+    )
+    same = fit(theta_ci_low=679.45, theta_ci_high=679.45)
+    assert theta(same, cells).startswith("679.5 tokens (over calls: they do not vary, ")
+    unknown = none | {"theta_ci_identified": np.nan, "theta_facts_identified": np.nan}
+    assert theta(fit(**unknown), cells) == "679.5 tokens (no interval)"
+
+
+@pytest.mark.parametrize(
+    ("means", "row", "reason"),
+    [
+        ([1, 1, 0], None, "a curve needs four shares, 3 have a value"),
+        ([1, None, None, None, 0], fit(identified=False), "a curve needs four shares, 2 have a value"),
+        ([1, 1, 0, 0], None, "no curve was fitted"),
+        ([1, 1, 1, 1], fit(identified=False), "it is the same at every share"),
+        ([1, 0.9, 0.5, 0], fit(identified=False, converged=False), "the fit did not converge"),
+        ([1, 0.9, 0.9, 0.7], fit(identified=False, p0=1.0), "p0 is at the end of its range, 0.4 to 1"),
+        ([1, 0.9, 0.9, 0.9], fit(identified=False), "it hardly falls over the measured shares"),
+        ([1, 1, 0, 0.01], fit(identified=False), "no measured share lies on the cliff, so its place is open"),
+    ],
+)
+def test_a_theta_that_is_not_identified_is_no_number_and_has_a_reason(
+    means: list[float | None], row: "pd.Series[Any] | None", reason: str
+) -> None:
+    cells = pd.DataFrame({"effective_mean": pd.Series(means, dtype="float64")})
+    assert why_not_identified(row, cells, "effective_mean") == reason
+    if row is None or not row["identified"]:
+        assert theta(row, cells) == f"not identified: {reason}"
+
+
+def test_the_baseline_is_the_smallest_share_that_was_measured() -> None:
+    cells = make_cells(main_rows("a", [300, None, *[0] * 7]))
+    assert baseline(cells) == "0.938 at q = 0 %"  # 300 of 320 = 0.9375
+    assert baseline(cells.iloc[1:]) == "not scored at q = 25 %"
+
+
+def test_published_data_are_called_so_and_no_line_is_too_long(tmp_path: Path) -> None:
+    trials = make_trials(tmp_path, GEMINI, source="published", cost_usd=0.5, headline_judge="original")
+    trials.loc[200:, ["finish_reason", "completion_tokens", "cost_usd"]] = pd.NA
+    cells = reader_cells(GEMINI).assign(source="published", judge="original")
+    long = {"theta": 12345.6, "theta_ci_low": 11111.1, "theta_ci_high": 13333.3}
+    long |= {"theta_facts_low": 10000.1, "theta_facts_high": 20000.2}
+    text = summary(trials, [cells], fits(fit(model=GEMINI, judge="original", **long)))
+    assert text.startswith("fixed_budget, W = 4096 tokens, judge original (published data)\n  gemini-2.0-flash\n")
+    assert "$100.00 as published, and unknown for 160 of 360 calls" in " ".join(text.split())
+    assert "extractive" not in text
+    assert max(map(len, text.splitlines())) <= WIDTH == 110
+
+
+def test_only_the_headline_judge_and_pooled_orders_are_spoken_of(tmp_path: Path) -> None:
+    trials = make_trials(tmp_path, "reader")
+    others = [reader_cells().assign(judge="second", hits=1), reader_cells().assign(order="coord_first", hits=1)]
+    text = summary(trials, [pd.concat([reader_cells(), *others])], fits(fit()))
+    assert text.count("baseline") == 1
+    assert "1.000 at q = 0 %" in text
+
+
+def test_no_calls_are_said(tmp_path: Path) -> None:
+    nothing = make_trials(tmp_path, "reader").iloc[:0]
+    assert summary(nothing, [reader_cells().iloc[:0]], pd.DataFrame()) == "No calls: nothing was measured.\n"
+
+
+def test_the_script_reads_what_the_pipeline_writes(tmp_path: Path, root: Path) -> None:
+    make_trials(tmp_path, "mine")
+    write_csv(reader_cells("mine"), tmp_path / "cells.csv")
+    write_csv(reader_cells().iloc[:0], tmp_path / "packs.csv")
+    curves = fits(fit(model="mine", at_bound=False), fit(model="mine", at_bound=False, fitted_to="ceiling"))
+    write_csv(curves.assign(source="run").infer_objects(), tmp_path / "curves.csv")
+    command = [sys.executable, str(root / "workflow/scripts/summary.py"), "--trials", str(tmp_path / "mine.parquet")]
+    command += ["--cells", str(tmp_path / "cells.csv"), str(tmp_path / "packs.csv"), "--embedded", "mine"]
+    command += ["--curves", str(tmp_path / "curves.csv"), "--out", str(tmp_path / "summary.txt")]
+    subprocess.run([*command, "--table", "--figure", "f.png"], check=True)
+    text = (tmp_path / "summary.txt").read_text()
+    assert "  mine (extractive reader, not a language model)\n" in text
+    assert "    theta               679.5 tokens (95 %" in text
+    assert text.endswith("Figure              f.png\n")
+    assert "Table" not in text

@@ -1,0 +1,64 @@
+"""What each job inside Snakemake's own process does: a rule's `run:` block is one call of a function here.
+
+They share the process so that litellm is imported once and all cells of a run have one connection pool, one rate
+limiter and one spend ledger. A failure is written to the rule's log as well as raised.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Concatenate, ParamSpec
+
+from rcwt import calls, manifest, prompts
+from rcwt.digests import write_json, write_text
+from rcwt.scoring.cells import score_cell, write_scores
+from rcwt.study import Study
+
+P = ParamSpec("P")
+
+
+def logged(job: Callable[P, None]) -> Callable[Concatenate[str, P], None]:
+    """Give a job the path of its log as its first argument; an error is written there before it goes on."""
+
+    @functools.wraps(job)
+    def with_log(log: str, /, *args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            job(*args, **kwargs)
+        except Exception as error:
+            write_text(f"{type(error).__name__}: {error}\n", Path(log))
+            raise
+
+    return with_log
+
+
+@logged
+def tokenize(study: Study, task: str, output: str) -> None:
+    """Count a task's tokens and find where each fact completes."""
+    write_json(manifest.task_tokens(study.tasks[task]), Path(output))
+
+
+@logged
+def describe(study: Study, prompt_files: Sequence[str], token_files: Sequence[str], output: str) -> None:
+    """Write the manifest of all conditions."""
+    manifest.build(
+        [Path(path) for path in prompt_files], [Path(path) for path in token_files], study.trials(), Path(output)
+    )
+
+
+@logged
+def write_prompt(study: Study, condition: str, output: str) -> None:
+    """Write a condition's prompt."""
+    write_json(prompts.record(study.prompts[condition]), Path(output))
+
+
+@logged
+def make_calls(study: Study, condition: str, model: str, prompt: str, output: str) -> None:
+    """Answer a cell's trials, from the cache or from the model."""
+    calls.answer_cell(study, condition, model, Path(prompt), Path(output))
+
+
+@logged
+def score(study: Study, condition: str, judge: str, calls_file: str, output: str) -> None:
+    """Score a cell's replies with one judge."""
+    items = study.tasks[study.conditions[condition].task].items
+    write_scores(score_cell(Path(calls_file), judge, study.judge_digest(condition, judge), items), Path(output))
