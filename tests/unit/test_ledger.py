@@ -51,9 +51,7 @@ def test_prices_that_are_none_are_refused(wrong: tuple[object, object, object, o
     usage=st.tuples(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**5)),
     factor=st.decimals("1", "2", places=2),
 )
-def test_no_call_within_its_limits_costs_more_than_the_worst_case(
-    usage: tuple[int, int, int], factor: Decimal
-) -> None:
+def test_no_call_within_its_limits_costs_more_than_the_worst_case(usage: tuple[int, int, int], factor: Decimal) -> None:
     prompt, cached, completion = usage
     actual = cost(Usage(prompt, min(cached, prompt), completion, None), MINI)
     assert actual is not None
@@ -188,9 +186,7 @@ def test_threads_and_event_loops_share_one_cap() -> None:
         return sent
 
     sent: list[int] = []
-    threads = [
-        threading.Thread(target=lambda seed=seed: sent.append(asyncio.run(many(seed)))) for seed in range(8)
-    ]
+    threads = [threading.Thread(target=lambda seed=seed: sent.append(asyncio.run(many(seed)))) for seed in range(8)]
     watcher = threading.Thread(target=watch)
     for thread in (watcher, *threads):
         thread.start()

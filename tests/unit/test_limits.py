@@ -121,9 +121,7 @@ async def _pause(limiter: Limiter) -> None:
         ({"max_concurrency": 9}, _pause, "pause", "slow down"),
     ],
 )
-def test_state_says_what_is_waited_for(
-    limits: dict[str, int], before: Any, waiting_on: str, words: str
-) -> None:
+def test_state_says_what_is_waited_for(limits: dict[str, int], before: Any, waiting_on: str, words: str) -> None:
     state = asyncio.run(_state_while_waiting(Limiter(**limits), before))
     assert (state.queued, state.in_flight, state.waiting_on) == (1, 0, waiting_on)
     assert words in state.why

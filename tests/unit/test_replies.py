@@ -66,9 +66,7 @@ def test_reasoning_beside_the_completion_is_added() -> None:
     assert "added" in (read.note or "")
 
 
-@pytest.mark.parametrize(
-    "usage", [{}, {"prompt_tokens": None}, {"prompt_tokens": "12"}, {"prompt_tokens": True}]
-)
+@pytest.mark.parametrize("usage", [{}, {"prompt_tokens": None}, {"prompt_tokens": "12"}, {"prompt_tokens": True}])
 def test_what_is_no_count_is_missing(usage: dict[str, Any]) -> None:
     assert usage_of("openai", usage).prompt_tokens is None
 
@@ -80,14 +78,8 @@ def test_other_bodies_are_no_reply(protocol: Protocol, body: str) -> None:
 
 
 def test_text_in_parts_is_joined_and_thoughts_are_left_out() -> None:
-    openai = {
-        "choices": [{"message": {"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}}]
-    }
-    gemini = {
-        "candidates": [
-            {"content": {"parts": [{"text": "hm", "thought": True}, {"text": "a"}, {"text": "b"}]}}
-        ]
-    }
+    openai = {"choices": [{"message": {"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}}]}
+    gemini = {"candidates": [{"content": {"parts": [{"text": "hm", "thought": True}, {"text": "a"}, {"text": "b"}]}}]}
     blocks = [
         {"type": "thinking", "thinking": "hm"},
         {"type": "text", "text": "a"},

@@ -160,9 +160,7 @@ MIXED = {
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_under_faults_every_call_is_answered_once_and_the_same(
-    protocol: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_under_faults_every_call_is_answered_once_and_the_same(protocol: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(KEY_ENV, KEY)
 
     async def answers(script: dict[str, Any]) -> tuple[list[str | None], dict[str, Any], int]:

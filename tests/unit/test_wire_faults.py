@@ -46,9 +46,7 @@ def test_error_body_that_is_not_json_keeps_its_status(status: int, protocol: str
 
 def test_gemini_overloaded_by_its_true_status() -> None:
     for status in (500, 503):
-        fault = ask(
-            "gemini", {"status": status, "message": "The model is overloaded. Please try again later."}
-        )
+        fault = ask("gemini", {"status": status, "message": "The model is overloaded. Please try again later."})
         assert isinstance(fault, TransientFault)
         assert fault.status == status
 
@@ -125,9 +123,7 @@ def test_permanent_faults_are_named(kind: str, protocol: str, status: int, more:
     assert (fault.kind, fault.status) == (kind, status)
 
 
-NO_ROOM = (
-    "Could not finish the message because max_tokens or model output limit was reached. Please try again."
-)
+NO_ROOM = "Could not finish the message because max_tokens or model output limit was reached. Please try again."
 WORDED_AS_ERRORS = [
     ("filtered", "openai", {"code": "content_filter"}),
     ("filtered", "openai", {"code": "content_policy_violation"}),

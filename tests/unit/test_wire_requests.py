@@ -100,9 +100,7 @@ def test_a_judge_is_answered_in_its_schema(protocol: str, more: dict[str, Any]) 
 
 def test_renamed_and_removed_parameters() -> None:
     names = {"max_tokens": "max_completion_tokens", "temperature": None}
-    reply = ask(
-        "openai", "ok", param_names=names, params={"temperature": 0.3, "max_tokens": 64, "seed": None}
-    )
+    reply = ask("openai", "ok", param_names=names, params={"temperature": 0.3, "max_tokens": 64, "seed": None})
     assert isinstance(reply, WireReply)
     assert reply.requested == {"max_completion_tokens": 64}
     assert reply.sent == {"model": "gpt-4.1-mini", "max_completion_tokens": 64}
@@ -111,9 +109,7 @@ def test_renamed_and_removed_parameters() -> None:
 def test_what_litellm_refuses_itself_is_named_before_sending() -> None:
     async def inner() -> tuple[Any, int]:
         async with FaultServer() as server:
-            return await outcome(endpoint(server, "openai", model="openai/o3-mini")), server.stats()[
-                "received"
-            ]
+            return await outcome(endpoint(server, "openai", model="openai/o3-mini")), server.stats()["received"]
 
     fault, received = run(inner())
     assert isinstance(fault, PermanentFault)

@@ -34,9 +34,7 @@ def endpoint(server: FaultServer, protocol: str, **more: Any) -> Endpoint:
     return Endpoint("under-test", api_base=f"http://127.0.0.1:{server.port}{PATHS[protocol]}", **given)
 
 
-async def outcome(
-    at: Endpoint, params: Any = PARAMS, deadline_s: float = 10.0, messages: Any = MESSAGES
-) -> Result:
+async def outcome(at: Endpoint, params: Any = PARAMS, deadline_s: float = 10.0, messages: Any = MESSAGES) -> Result:
     try:
         return await send(at, messages, params, deadline_s)
     except (TransientFault, PermanentFault) as fault:

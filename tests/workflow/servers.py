@@ -23,8 +23,16 @@ class Server:
         (folder / "script.json").write_text(json.dumps(script))
         port_file = folder / "port"
         self.process = subprocess.Popen(
-            [sys.executable, str(SERVER), "--port", "0", "--script", str(folder / "script.json")]
-            + ["--port-file", str(port_file)],
+            [
+                sys.executable,
+                str(SERVER),
+                "--port",
+                "0",
+                "--script",
+                str(folder / "script.json"),
+                "--port-file",
+                str(port_file),
+            ],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -65,10 +73,10 @@ def api_base(server: Server, protocol: str) -> str:
 
 
 def configuration(server: Server, protocol: str = "openai", **changes: Any) -> dict[str, Any]:
-    """Six cells of four calls on the server, as an overlay; `changes` replace its top keys."""
+    """Two cells of four calls on the server, as an overlay; `changes` replace its top keys."""
     entry = {"litellm": f"{protocol}/gemini-2.5-flash" if protocol == "gemini" else f"{protocol}/served"}
     entry |= {"api_base": api_base(server, protocol), "endpoint_id": "test-server", "api_key_env": "TEST_KEY"}
-    window = {"window": 4096, "shares": [0, 90, 98], "trials": 4}
+    window = {"window": 4096, "shares": [90], "trials": 4}
     return {
         "models": ["t"],
         "judges": ["rules"],
