@@ -84,9 +84,8 @@ def _scores(pairs: _Pairs, ids: Sequence[str]) -> dict[str, int] | str:
 
 
 def _quoted(text: str) -> str:
-    return f"'{_shortened(text)}'"
+    return repr(_shortened(text))
 
 
 def _shortened(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST_QUOTE else line[:LONGEST_QUOTE] + "…"
+    return text if len(text) <= LONGEST_QUOTE else text[:LONGEST_QUOTE] + "…"
