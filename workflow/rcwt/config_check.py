@@ -136,8 +136,8 @@ def _cross_faults(config: Config, where: _Locator) -> Sequence[str]:
             faults += _unregistered(config, where, (list_key, index), name)
             if list_key == "judges" and name in config.registry and config.registry[name].embedded:
                 faults.append(
-                    f"{where((list_key, index))}: key '{spell((list_key, index))}': found '{name}', the embedded reader, "
-                    f"which can judge nothing; accepted: '{RULES_JUDGE}', '{HUMAN_JUDGE}' or a language model."
+                    f"{where((list_key, index))}: key '{spell((list_key, index))}': found '{name}', the embedded reader, which "
+                    f"can judge nothing; accepted: '{RULES_JUDGE}', '{HUMAN_JUDGE}' or a language model."
                 )
     if not config.experiments:
         faults.append(f"{where(('experiments',))}: key 'experiments': found an empty list; accepted: at least one.")
@@ -159,19 +159,15 @@ def _reserved(config: Config, where: _Locator, key: KeyPath, name: str) -> list[
         ]
     if name != HUMAN_JUDGE:
         return []
-    place, sample = where(("audit",)), Path(config.results_dir) / "audit/sample.csv"
-    how = f"copy {sample}, score the copy and name it in the key 'audit'"
+    sample = Path(config.results_dir) / "audit/sample.csv"
+    remedy = f"Score a copy of {sample} and name it in 'audit', or take '{name}' out of 'judges'."
     if config.audit is None:
-        return [f"{where(key)}: key '{spell(key)}': found '{name}', but the key 'audit' is empty. To have it, {how}."]
+        return [f"{where(key)}: key '{spell(key)}': found '{name}' without the key 'audit'; accepted: both. {remedy}"]
+    found = f"{where(('audit',))}: key 'audit': found '{config.audit}'"
     if not Path(config.audit).is_file():
-        return [
-            f"{place}: key 'audit': found '{config.audit}' (no such file); accepted: a scored sample. {how.capitalize()}."
-        ]
+        return [f"{found} (no such file); accepted: a scored audit sample. {remedy}"]
     if Path(config.audit).resolve() == sample.resolve():
-        return [
-            f"{place}: key 'audit': found '{config.audit}', which the next run may write anew, without any score; "
-            "accepted: a copy of it. Move it to another place."
-        ]
+        return [f"{found}, which a run may write anew, without any score; accepted: a copy of it. {remedy}"]
     return []
 
 
