@@ -28,6 +28,9 @@ SCORES = f"{RESULTS}/scores/{{judge}}/{{model}}/{{condition}}.json"
 TRIALS, TRIAL_SCORES = f"{RESULTS}/trials.parquet", f"{RESULTS}/scores.parquet"
 CELLS = f"{RESULTS}/tables/{{kind}}_cells.csv"
 CURVES = f"{RESULTS}/tables/curve_fits.csv"
+JUDGE_AGREEMENT = f"{RESULTS}/tables/judge_agreement.csv"
+AUDIT_SAMPLE, AUDIT_KEY = f"{RESULTS}/audit/sample.csv", f"{RESULTS}/audit/key.csv"
+AUDIT_SCORES = f"{RESULTS}/audit/scores.json"
 TABLE_A1 = f"{RESULTS}/tables/table_a1"
 FIGURE_1 = f"{RESULTS}/figures/figure_1"
 SUMMARY = f"{RESULTS}/summary.txt"
@@ -42,10 +45,12 @@ else:
     include: "workflow/rules/calls.smk"
     include: "workflow/rules/scores.smk"
     include: "workflow/rules/trials.smk"
+    include: "workflow/rules/audit.smk"
 
 
 include: "workflow/rules/statistics.smk"
 include: "workflow/rules/curves.smk"
+include: "workflow/rules/judges.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/summary.smk"
@@ -54,9 +59,10 @@ include: "workflow/rules/summary.smk"
 rule all:
     default_target: True
     input:
-        [] if STUDY.config.published else MANIFEST,
+        [] if STUDY.config.published else [MANIFEST, AUDIT_SAMPLE],
         expand(CELLS, kind=STUDY.kinds),
         CURVES,
+        JUDGE_AGREEMENT,
         multiext(TABLE_A1, ".csv", ".md", ".tex"),
         multiext(FIGURE_1, ".pdf", ".png", ".svg"),
         SUMMARY,

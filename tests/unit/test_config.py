@@ -115,6 +115,34 @@ def test_a_model_without_a_price_names_the_key_to_add(merged: dict[str, Any], pa
     assert "prices: {mine:" in message
 
 
+def test_the_embedded_reader_is_no_judge(merged: dict[str, Any], paths: list[Path]) -> None:
+    merged["judges"] = ["rules", "reader"]
+    assert "key 'judges[1]': found 'reader', the embedded reader, which can judge nothing" in refused(merged, paths)
+
+
+@pytest.mark.parametrize("name", ["rules", "human"])
+def test_a_model_cannot_bear_the_name_of_another_judge(merged: dict[str, Any], paths: list[Path], name: str) -> None:
+    merged["registry"][name] = {"litellm": "openai/mine"}
+    merged["judges"] = [name]
+    assert f"key 'registry.{name}'" in refused(merged, paths)
+
+
+def test_a_persons_judgement_needs_a_scored_copy_of_the_sample(
+    merged: dict[str, Any], paths: list[Path], tmp_path: Path
+) -> None:
+    merged["judges"], merged["results_dir"] = ["rules", "human"], str(tmp_path)
+    assert "key 'judges[1]': found 'human' without the key 'audit'" in refused(merged, paths)
+    merged["audit"] = str(tmp_path / "nothing.csv")
+    assert "nothing.csv' (no such file)" in refused(merged, paths)
+    (tmp_path / "audit").mkdir()
+    (tmp_path / "audit/sample.csv").touch()
+    merged["audit"] = str(tmp_path / "audit/../audit/sample.csv")
+    assert "a run may write anew" in refused(merged, paths)
+    (tmp_path / "scored.csv").touch()
+    merged["audit"] = str(tmp_path / "scored.csv")
+    assert load(merged, paths).judges == ["rules", "human"]
+
+
 @pytest.mark.parametrize("text", ["a: 1\nb: 2\na: 3\n", "x:\n  a: 1\n  a: 2\n", "x: [{a: 1, a: 2}]\n"])
 def test_a_key_written_twice_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "twice.yaml"

@@ -15,7 +15,7 @@ import pandas as pd
 from rcwt.digests import file_digest
 from rcwt.errors import StaleResultError
 from rcwt.records import TrialRecord, read_records
-from rcwt.scoring.cells import CellScores, read_scores
+from rcwt.scoring.outcomes import CellScores, read_scores
 from rcwt.trials import SCORE_SCHEMA, TRIAL_SCHEMA
 
 _TEXT = {"condition", "experiment", "task", "kind", "order", "pack", "prompt_sha256"}
@@ -65,7 +65,7 @@ def gather(
     scores: list[dict[str, Any]] = []
     for condition in manifest:
         for model in models:
-            records = _checked_records(condition, files.calls(model, condition["condition"]))
+            records = checked_records(condition, files.calls(model, condition["condition"]))
             judged = {
                 judge: _checked_scores(
                     files.scores(judge, model, condition["condition"]), files.calls(model, condition["condition"])
@@ -79,7 +79,8 @@ def gather(
     return pd.DataFrame(trials, columns=TRIAL_SCHEMA.names), pd.DataFrame(scores, columns=SCORE_SCHEMA.names)
 
 
-def _checked_records(condition: Mapping[str, Any], path: Path) -> list[TrialRecord]:
+def checked_records(condition: Mapping[str, Any], path: Path) -> list[TrialRecord]:
+    """A cell's trials, held against its row of the manifest. Raises StaleResultError where they are not the planned."""
     records = read_records(path)
     remedy = f"Run: snakemake --cores 8 --forcerun calls -- {path}; cached responses are not paid for again"
     other = next((record for record in records if record.prompt_sha256 != condition["prompt_sha256"]), None)

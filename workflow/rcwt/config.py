@@ -20,6 +20,8 @@ Order = Literal["coord_first", "reason_first"]
 
 #: Arguments of a call that the pipeline itself sets; a `params` map may not override them.
 RESERVED_PARAMS = frozenset({"api_key", "api_base", "model", "messages", "n", "stream", "timeout", "num_retries"})
+#: Judges that are no model of the registry: the patterns of the task's items, and a person's scored sample.
+RULES_JUDGE, HUMAN_JUDGE = "rules", "human"
 #: The embedded model; any other value of `litellm` goes over the network.
 EMBEDDED = "embedded/reader"
 
@@ -142,7 +144,7 @@ class Config(Record):
 
     models: Annotated[list[Name], AfterValidator(_distinct)] = Field(description="models to measure, by registry name")
     judges: Annotated[list[Name], AfterValidator(_distinct)] = Field(
-        min_length=1, description="judges; the first is the headline. `rules`, or a registry name"
+        min_length=1, description="judges; the first is the headline. `rules`, `human`, or a registry name"
     )
     experiments: Annotated[list[ExperimentName], AfterValidator(_distinct)] = Field(description="designs to run")
     designs: dict[ExperimentName, Design]
@@ -155,6 +157,7 @@ class Config(Record):
     results_dir: str = Field("results", min_length=1)
     artifact: str | None = Field(None, description="folder of the paper's public artifact; null to make calls")
     audit: str | None = Field(None, description="a scored audit sample, put back as the judge `human`")
+    audit_per_cell: Whole = Field(1, ge=1, description="trials of each cell in the audit sample")
     rescore_targets: dict[str, str] = Field(default_factory=dict, description="rescoring folder: model id")
     bootstrap: Bootstrap = Field(default_factory=lambda: Bootstrap.model_validate({}))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from rcwt.config import Config, Design
+from rcwt.config import HUMAN_JUDGE, RULES_JUDGE, Config, Design
 from rcwt.config_files import ConfigFile, KeyPath, find_key
 from rcwt.errors import ConfigError
 
@@ -130,9 +130,15 @@ def _cross_faults(config: Config, where: _Locator) -> Sequence[str]:
         if not names:
             faults.append(f"{where((list_key,))}: key '{list_key}': found an empty list; accepted: at least one name.")
         for index, name in enumerate(names):
-            if list_key == "judges" and name == "rules":
+            if list_key == "judges" and name in (RULES_JUDGE, HUMAN_JUDGE):
+                faults += _reserved(config, where, (list_key, index), name)
                 continue
             faults += _unregistered(config, where, (list_key, index), name)
+            if list_key == "judges" and name in config.registry and config.registry[name].embedded:
+                faults.append(
+                    f"{where((list_key, index))}: key '{spell((list_key, index))}': found '{name}', the embedded reader, which "
+                    f"can judge nothing; accepted: '{RULES_JUDGE}', '{HUMAN_JUDGE}' or a language model."
+                )
     if not config.experiments:
         faults.append(f"{where(('experiments',))}: key 'experiments': found an empty list; accepted: at least one.")
     for index, name in enumerate(config.experiments):
@@ -142,6 +148,27 @@ def _cross_faults(config: Config, where: _Locator) -> Sequence[str]:
                 f"'designs' ({', '.join(config.designs)}). Describe it there or correct the name."
             )
     return faults
+
+
+def _reserved(config: Config, where: _Locator, key: KeyPath, name: str) -> list[str]:
+    """Faults of a judge that is no model: its name taken by a model, or no scored audit sample for a person's."""
+    if name in config.registry:
+        return [
+            f"{where(('registry', name))}: key 'registry.{name}': '{name}' is the name of a judge that is no model; "
+            "accepted: any other name. Rename the model."
+        ]
+    if name != HUMAN_JUDGE:
+        return []
+    sample = Path(config.results_dir) / "audit/sample.csv"
+    remedy = f"Score a copy of {sample} and name it in 'audit', or take '{name}' out of 'judges'."
+    if config.audit is None:
+        return [f"{where(key)}: key '{spell(key)}': found '{name}' without the key 'audit'; accepted: both. {remedy}"]
+    found = f"{where(('audit',))}: key 'audit': found '{config.audit}'"
+    if not Path(config.audit).is_file():
+        return [f"{found} (no such file); accepted: a scored audit sample. {remedy}"]
+    if Path(config.audit).resolve() == sample.resolve():
+        return [f"{found}, which a run may write anew, without any score; accepted: a copy of it. {remedy}"]
+    return []
 
 
 def _unregistered(config: Config, where: _Locator, key: KeyPath, name: str) -> list[str]:

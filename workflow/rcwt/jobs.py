@@ -58,7 +58,6 @@ def make_calls(study: Study, condition: str, model: str, prompt: str, output: st
 
 
 @logged
-def score(study: Study, condition: str, judge: str, calls_file: str, output: str) -> None:
-    """Score a cell's replies with one judge."""
-    items = study.tasks[study.conditions[condition].task].items
-    write_scores(score_cell(Path(calls_file), judge, study.judge_digest(condition, judge), items), Path(output))
+def score(study: Study, condition: str, judge: str, calls_file: str, audit: Sequence[str], output: str) -> None:
+    """Score a cell's replies with one judge; `audit` is the file of a person's scores, for that judge alone."""
+    write_scores(score_cell(study, condition, judge, Path(calls_file), audit), Path(output))

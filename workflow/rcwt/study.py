@@ -9,17 +9,17 @@ from typing import Any
 import yaml
 
 from rcwt import calls, prompts
-from rcwt.config import Config, Model, plain
+from rcwt.config import HUMAN_JUDGE, RULES_JUDGE, Config, Model, plain
 from rcwt.design import Condition, conditions
-from rcwt.digests import canonical_json, code_digest, digest, write_text
+from rcwt.digests import canonical_json, code_digest, digest, file_digest, write_text
 from rcwt.errors import ConfigError, TaskError
 from rcwt.prompts import Prompt
-from rcwt.tasks import Task, judge_digest, load_task
+from rcwt.scoring.model_judge import ask_params
+from rcwt.tasks import Task, judge_digest, load_task, statement_digest
 
 #: Kinds of design, in the order in which their tables are made; a kind names its cells table.
 KINDS = ("fixed_budget", "intact", "algorithmic", "packs")
 TEMPLATES = Path("resources/templates")
-RULES_JUDGE = "rules"
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,16 @@ class Study:
         """Files of a task folder."""
         return sorted(str(path) for path in (self.templates / task).iterdir() if path.suffix in {".md", ".yaml"})
 
+    @property
+    def task_folders(self) -> list[str]:
+        """The folder of each task."""
+        return [str(self.templates / task) for task in self.tasks]
+
+    @property
+    def statements_digest(self) -> str:
+        """What a person's or a model's judgement uses of all tasks, as one stable parameter."""
+        return digest({name: statement_digest(task) for name, task in self.tasks.items()})
+
     def call_identity(self, condition: str, model: str) -> dict[str, Any]:
         """What makes a cell's calls differ from others with the same prompt: endpoint, model, parameters."""
         design = self.config.designs[self.conditions[condition].experiment]
@@ -110,10 +120,25 @@ class Study:
         """`call_identity` as one stable parameter."""
         return canonical_json(self.call_identity(condition, model))
 
+    def judge_identity(self, condition: str, judge: str) -> dict[str, Any]:
+        """What makes one language-model judge's requests differ from another's: endpoint, model, parameters."""
+        model = self.model(judge)
+        items = self.tasks[self.conditions[condition].task].items
+        return calls.call_identity(ask_params(items, model.wants_json_schema), model)
+
     def judge_digest(self, condition: str, judge: str) -> str:
-        """What a judge's scores are made from, beside the replies: the items it checks and its code."""
+        """What a judge's scores are made from, beside the replies: what it is, the items it checks and its code."""
         task = self.tasks[self.conditions[condition].task]
-        return digest([judge, judge_digest(task), code_digest("scoring")])
+        if judge == RULES_JUDGE:
+            return digest([judge, judge_digest(task), code_digest("scoring.by_rules")])
+        if judge == HUMAN_JUDGE:
+            return digest([judge, self._audit_digest, statement_digest(task), code_digest("scoring.by_human")])
+        identity = self.judge_identity(condition, judge)
+        return digest([judge, identity, statement_digest(task), code_digest("scoring.model_judge")])
+
+    @cached_property
+    def _audit_digest(self) -> str:
+        return file_digest(Path(self.config.audit or ""))
 
     def trials(self) -> Mapping[str, int]:
         """Calls a cell, by condition."""

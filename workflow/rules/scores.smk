@@ -1,14 +1,16 @@
 # One file a cell and judge: 0 or 1 for every item of every trial, or nothing where there is no score.
 #
-# In:  calls/<model>/<condition>.jsonl
+# In:  calls/<model>/<condition>.jsonl; for the judge `human` also audit/scores.json
 # Out: scores/<judge>/<model>/<condition>.json
-# Reruns: when the calls, the items' patterns or the scoring code changes.
+# Reruns: when the calls, what the judge is asked of each item, the judge (for a model its endpoint, name and
+#         parameters; for a person the scored file) or its code changes. Limits and prices rerun nothing.
 from rcwt import jobs
 
 
 rule scores:
     input:
         calls=CALLS,
+        audit=lambda wildcards: [AUDIT_SCORES] if wildcards.judge == "human" else [],
     output:
         SCORES,
     log:
@@ -16,4 +18,4 @@ rule scores:
     params:
         judge=lambda wildcards: STUDY.judge_digest(wildcards.condition, wildcards.judge),
     run:
-        jobs.score(log[0], STUDY, wildcards.condition, wildcards.judge, input.calls, output[0])
+        jobs.score(log[0], STUDY, wildcards.condition, wildcards.judge, input.calls, input.audit, output[0])

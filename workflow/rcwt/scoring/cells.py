@@ -1,80 +1,54 @@
-"""A cell's scores under one judge, as kept on disk: what was judged, and an outcome for every item of every trial."""
+"""A cell's scores under one judge: the rules, a person's audit, or a language model."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
+from rcwt.config import HUMAN_JUDGE, RULES_JUDGE
 from rcwt.digests import file_digest
-from rcwt.errors import StaleResultError
-from rcwt.records import TrialRecord, read_records
-from rcwt.scoring.rules import judge
+from rcwt.records import Response, TrialRecord, read_records
+from rcwt.responses import Request
+from rcwt.scoring.by_human import by_human, read_audit_scores
+from rcwt.scoring.by_rules import by_rules
+from rcwt.scoring.model_judge import by_model
+from rcwt.scoring.outcomes import CellScores, TrialScores, read_scores, write_scores
 from rcwt.tasks import Item
-from rcwt.trials import NON_ANSWERS
 
-ScoreStatus = Literal["scored", "non_answer", "judge_unparsed", "judge_truncated", "not_scored"]
+if TYPE_CHECKING:
+    from rcwt.study import Study
 
-
-class TrialScores(BaseModel):
-    """The scores of one trial: 0 or 1 an item, or null where there is none."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    trial: int
-    status: ScoreStatus
-    items: dict[str, int | None]
+__all__ = ["CellScores", "TrialScores", "read_scores", "score_cell", "write_scores"]
 
 
-class CellScores(BaseModel):
-    """All scores of a cell under one judge, with the digests of the judge and of the calls it was made from."""
+def score_cell(study: "Study", condition: str, judge: str, calls: Path, audit: Sequence[str]) -> CellScores:
+    """Score a cell's calls file. `audit` is the file of the person's scores, for the judge `human` alone.
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    condition: str
-    model: str
-    judge: str
-    judge_digest: str
-    calls_sha256: str
-    scores: tuple[TrialScores, ...]
-
-
-def by_rules(records: Sequence[TrialRecord], items: Sequence[Item]) -> list[TrialScores]:
-    """Scores of the rule judge. A reply that holds no answer is not judged: its items are misses by rule."""
-    scores = []
-    for record in records:
-        if record.response.status in NON_ANSWERS or record.response.text is None:
-            missed: dict[str, int | None] = dict.fromkeys((item.id for item in items), 0)
-            scores.append(TrialScores(trial=record.trial, status="non_answer", items=missed))
-        else:
-            outcome: dict[str, int | None] = {**judge(record.response.text, items)}
-            scores.append(TrialScores(trial=record.trial, status="scored", items=outcome))
-    return scores
-
-
-def score_cell(calls: Path, judge_name: str, judge_digest: str, items: Sequence[Item]) -> CellScores:
-    """Score a cell's calls file."""
+    Raises CallError where a language-model judge could not be reached; what it has answered is in the cache.
+    """
     records = read_records(calls)
+    items = study.tasks[study.conditions[condition].task].items
+    if judge == RULES_JUDGE:
+        scores = by_rules(records, items)
+    elif judge == HUMAN_JUDGE:
+        scores = by_human(records, items, read_audit_scores(Path(audit[0])))
+    else:
+        scores = _by_model(study, condition, judge, records, items)
     return CellScores(
         condition=records[0].condition,
         model=records[0].model,
-        judge=judge_name,
-        judge_digest=judge_digest,
+        judge=judge,
+        judge_digest=study.judge_digest(condition, judge),
         calls_sha256=file_digest(calls),
-        scores=tuple(by_rules(records, items)),
+        scores=tuple(scores),
     )
 
 
-def write_scores(scores: CellScores, path: Path) -> None:
-    """Write a cell's scores."""
-    path.write_text(scores.model_dump_json(indent=1) + "\n", encoding="utf-8")
+def _by_model(
+    study: "Study", condition: str, judge: str, records: Sequence[TrialRecord], items: Sequence[Item]
+) -> list[TrialScores]:
+    from rcwt.runtime import current  # only a process that makes calls needs the models' code
 
+    def ask(requests: Sequence[Request]) -> list[Response]:
+        return current(study.config).answer(requests, judge, "judge", f"{condition}/{records[0].model} by {judge}")
 
-def read_scores(path: Path) -> CellScores:
-    """Read a cell's scores. Raises StaleResultError for a file that is not of this form."""
-    try:
-        return CellScores.model_validate_json(path.read_bytes())
-    except ValidationError:
-        raise StaleResultError(
-            f"{path}: not the scores of a cell; the file was cut or written by another version. Delete it and run again"
-        ) from None
+    return by_model(records, items, study.judge_identity(condition, judge), ask)

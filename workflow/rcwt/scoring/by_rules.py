@@ -1,0 +1,21 @@
+"""Scores of the rule judge for the trials of a cell."""
+
+from collections.abc import Sequence
+
+from rcwt.records import TrialRecord
+from rcwt.scoring.outcomes import TrialScores, non_answer, reply_of
+from rcwt.scoring.rules import judge
+from rcwt.tasks import Item
+
+
+def by_rules(records: Sequence[TrialRecord], items: Sequence[Item]) -> list[TrialScores]:
+    """Scores of the rule judge. A reply that holds no answer is not judged: its items are misses by rule."""
+    scores = []
+    for record in records:
+        reply = reply_of(record)
+        if reply is None:
+            scores.append(non_answer(record, items))
+        else:
+            outcome: dict[str, int | None] = {**judge(reply, items)}
+            scores.append(TrialScores(trial=record.trial, status="scored", items=outcome))
+    return scores

@@ -1,0 +1,91 @@
+"""What a judge's reply says: 0 or 1 for each item, or why it says nothing that can be used.
+
+A judge is asked for one JSON object. Fences and prose around it are tolerated, because they change nothing; anything
+that leaves open which score was meant is a fault, because a wrong guess would pass for a measurement.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+#: Longest part of a reply that a fault quotes, in characters.
+LONGEST_QUOTE = 60
+
+# A brace that begins a JSON object. `{0 or 1}` and `{id: 0}` in prose do not.
+_OPENING = re.compile(r'\{\s*["}]')
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """The members of a JSON object as written, a doubled key included."""
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_Pairs)
+
+
+def parse(text: str, ids: Sequence[str]) -> dict[str, int] | str:
+    """The scores of a reply by item, in the order of `ids`; or a sentence that says what is wrong with it.
+
+    The reply must hold one JSON object whose keys are exactly `ids`, each once, and whose values are the numbers 0
+    or 1: not true, "1" or 1.0. The same object written twice counts once. Objects that name no item (an aside of
+    the judge) are passed over; a second one that names items must say the same.
+    """
+    found = _objects(text)
+    if isinstance(found, str):
+        return found
+    about = [pairs for pairs in found if any(key in ids for key, _ in pairs)]
+    if not about:
+        where = "no JSON object with the items as its keys" if found else "no JSON object"
+        return f"the reply holds {where}"
+    read = [_scores(pairs, ids) for pairs in about]
+    fault = next((outcome for outcome in read if isinstance(outcome, str)), None)
+    if fault is not None:
+        return fault
+    scores = [outcome for outcome in read if not isinstance(outcome, str)]
+    if any(other != scores[0] for other in scores):
+        return "the reply holds more than one JSON object, and they differ"
+    return scores[0]
+
+
+def _objects(text: str) -> list[_Pairs] | str:
+    """The JSON objects of a text that lie in no other; a fault for one that is begun and not well formed.
+
+    What lies inside a broken object is not looked at: a complete draft inside a cut reply is not the reply.
+    """
+    found: list[_Pairs] = []
+    at = 0
+    while opening := _OPENING.search(text, at):
+        try:
+            value, at = _DECODER.raw_decode(text, opening.start())
+        except (ValueError, RecursionError):
+            return f"the JSON object that begins with {_quoted(text[opening.start() :])} is not well formed"
+        found.append(value)
+    return found
+
+
+def _scores(pairs: _Pairs, ids: Sequence[str]) -> dict[str, int] | str:
+    keys = [key for key, _ in pairs]
+    doubled = next((key for key in keys if keys.count(key) > 1), None)
+    if doubled is not None:
+        return f"the key {_quoted(doubled)} is there twice"
+    unknown = next((key for key in keys if key not in ids), None)
+    if unknown is not None:
+        return f"the key {_quoted(unknown)} is not an item"
+    missing = [item for item in ids if item not in keys]
+    if missing:
+        return f"the item {_quoted(missing[0])} is missing" + (f", and {len(missing) - 1} more" if missing[1:] else "")
+    for key, value in pairs:
+        # Not `value in (0, 1)`: true and 1.0 are equal to 1.
+        if type(value) is not int or value not in (0, 1):
+            shown = json.dumps(dict(value) if isinstance(value, _Pairs) else value, default=str)
+            return f"the value of {_quoted(key)} is {_shortened(shown)}, not 0 or 1"
+    scores = dict(pairs)
+    return {item: scores[item] for item in ids}
+
+
+def _quoted(text: str) -> str:
+    return repr(_shortened(text))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_QUOTE else text[:LONGEST_QUOTE] + "…"

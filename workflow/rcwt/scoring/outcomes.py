@@ -1,0 +1,80 @@
+"""A cell's scores under one judge, as kept on disk: what was judged, and an outcome for every item of every trial."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from rcwt.errors import StaleResultError
+from rcwt.records import TrialRecord
+from rcwt.tasks import Item
+from rcwt.trials import NON_ANSWERS
+
+ScoreStatus = Literal["scored", "non_answer", "judge_unparsed", "judge_truncated", "not_scored"]
+
+
+class TrialScores(BaseModel):
+    """The scores of one trial: 0 or 1 an item, or null where there is none.
+
+    The fields `judge_*` say what a language-model judge was asked and answered, its second ask included; they are
+    null for other judges. `judge_keys` are the request keys, by which the responses are found in the response cache,
+    and `judge_replies` their texts. Tokens are the judge's own count, dollars those of the moment of the call; a sum
+    with an unknown part is null.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    trial: int
+    status: ScoreStatus
+    items: dict[str, int | None]
+    judge_keys: tuple[str, ...] | None = None
+    judge_replies: tuple[str | None, ...] | None = None
+    judge_fault: str | None = None  # what was wrong with the last reply; null where it was read
+    judge_prompt_tokens: int | None = None
+    judge_completion_tokens: int | None = None
+    judge_cost_usd: float | None = None
+
+
+class CellScores(BaseModel):
+    """All scores of a cell under one judge, with the digests of the judge and of the calls it was made from."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    condition: str
+    model: str
+    judge: str
+    judge_digest: str
+    calls_sha256: str
+    scores: tuple[TrialScores, ...]
+
+
+def reply_of(record: TrialRecord) -> str | None:
+    """The text that a judge judges; None for a response that holds no answer."""
+    text = record.response.text
+    return text if record.response.status not in NON_ANSWERS and text is not None and text.strip() else None
+
+
+def non_answer(record: TrialRecord, items: Sequence[Item]) -> TrialScores:
+    """The scores of a response that holds no answer: its items are misses by rule, whoever judges."""
+    return TrialScores(trial=record.trial, status="non_answer", items=dict.fromkeys((item.id for item in items), 0))
+
+
+def unscored(record: TrialRecord, items: Sequence[Item]) -> TrialScores:
+    """The scores of a trial that no one has judged."""
+    return TrialScores(trial=record.trial, status="not_scored", items=dict.fromkeys(item.id for item in items))
+
+
+def write_scores(scores: CellScores, path: Path) -> None:
+    """Write a cell's scores."""
+    path.write_text(scores.model_dump_json(indent=1) + "\n", encoding="utf-8")
+
+
+def read_scores(path: Path) -> CellScores:
+    """Read a cell's scores. Raises StaleResultError for a file that is not of this form."""
+    try:
+        return CellScores.model_validate_json(path.read_bytes())
+    except ValidationError:
+        raise StaleResultError(
+            f"{path}: not the scores of a cell; the file was cut or written by another version. Delete it and run again"
+        ) from None
