@@ -30,6 +30,8 @@ CELLS = f"{RESULTS}/tables/{{kind}}_cells.csv"
 CURVES = f"{RESULTS}/tables/curve_fits.csv"
 TABLE_A1 = f"{RESULTS}/tables/table_a1"
 FIGURE_1 = f"{RESULTS}/figures/figure_1"
+SPEND_PLAN, SPEND = f"{RESULTS}/plan/spend.csv", f"{RESULTS}/tables/spend.csv"
+COMPLETENESS = f"{RESULTS}/tables/completeness.csv"
 SUMMARY = f"{RESULTS}/summary.txt"
 
 if STUDY.config.published:
@@ -39,12 +41,14 @@ if STUDY.config.published:
 else:
 
     include: "workflow/rules/prompts.smk"
+    include: "workflow/rules/plan.smk"
     include: "workflow/rules/calls.smk"
     include: "workflow/rules/scores.smk"
     include: "workflow/rules/trials.smk"
 
 
 include: "workflow/rules/statistics.smk"
+include: "workflow/rules/completeness.smk"
 include: "workflow/rules/curves.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
@@ -54,8 +58,9 @@ include: "workflow/rules/summary.smk"
 rule all:
     default_target: True
     input:
-        [] if STUDY.config.published else MANIFEST,
+        [] if STUDY.config.published else [MANIFEST, SPEND],
         expand(CELLS, kind=STUDY.kinds),
+        COMPLETENESS,
         CURVES,
         multiext(TABLE_A1, ".csv", ".md", ".tex"),
         multiext(FIGURE_1, ".pdf", ".png", ".svg"),

@@ -15,8 +15,9 @@ os.environ["PATH"] = os.pathsep.join(
     [os.path.dirname(sys.executable), os.environ.get("PATH", "")]
 )
 
+from rcwt import run_plan
 from rcwt.config_check import load
-from rcwt.digests import code_digest
+from rcwt.digests import canonical_json, code_digest
 from rcwt.errors import RcwtError
 from rcwt.study import Study, write_configuration
 
@@ -47,6 +48,10 @@ wildcard_constraints:
 
 
 onstart:
+    try:
+        run_plan.begin(workflow, STUDY)
+    except RcwtError as error:
+        raise WorkflowError(f"The run cannot start:\n{error}") from None
     write_configuration(STUDY.config, Path(RESULTS))
 
 
