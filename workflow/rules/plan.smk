@@ -42,6 +42,4 @@ rule spend_table:
         terms=lambda wildcards: canonical_json(table_terms(STUDY)),
         code=code_digest("spend"),
     run:
-        spend.make_table(
-            params.terms, input.manifest, input.trials, input.scores, ResponseCache(), output[0]
-        )
+        spend.make_table(params.terms, input.manifest, input.trials, input.scores, ResponseCache(), output[0])
