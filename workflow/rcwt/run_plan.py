@@ -10,7 +10,7 @@ from typing import Any
 
 from rcwt.errors import RcwtError
 from rcwt.judge_plan import model_judges
-from rcwt.plan import Cells, line, network_calls, plan, refusal
+from rcwt.plan import Cells, Planner, line, network_calls, plan, refusal
 from rcwt.responses import ResponseCache
 from rcwt.study import Study
 
@@ -51,7 +51,9 @@ def begin(workflow: Any, study: Study) -> None:
     config = study.config
     if config.published or config.offline or workflow.touch:
         return
-    rows = plan(study, planned_cells(workflow, study), ResponseCache())
+    # Without a cap only the number of calls is wanted: no prompt has to be counted before the first of them.
+    counted = dict.fromkeys(study.conditions, 0) if config.max_usd is None else None
+    rows = Planner(study, ResponseCache(), counted).rows(planned_cells(workflow, study))
     if config.max_usd is not None and config.on_cap == "refuse":
         reason = refusal(rows, config.max_usd)
         if reason is not None:
