@@ -45,7 +45,7 @@ class JudgeFrame:
 
 def model_judges(config: Config) -> list[str]:
     """The judges that are asked over the network: registry entries, not the rules or a person."""
-    return [judge for judge in config.judges if judge in config.registry]
+    return [judge for judge in config.judges if judge not in {"rules", "human"}]
 
 
 def judge_frame(study: "Study", condition: str, judge: str) -> JudgeFrame:
