@@ -33,6 +33,8 @@ AUDIT_SAMPLE, AUDIT_KEY = f"{RESULTS}/audit/sample.csv", f"{RESULTS}/audit/key.c
 AUDIT_SCORES = f"{RESULTS}/audit/scores.json"
 TABLE_A1 = f"{RESULTS}/tables/table_a1"
 FIGURE_1 = f"{RESULTS}/figures/figure_1"
+SPEND_PLAN, SPEND = f"{RESULTS}/plan/spend.csv", f"{RESULTS}/tables/spend.csv"
+COMPLETENESS = f"{RESULTS}/tables/completeness.csv"
 SUMMARY = f"{RESULTS}/summary.txt"
 
 if STUDY.config.published:
@@ -42,6 +44,7 @@ if STUDY.config.published:
 else:
 
     include: "workflow/rules/prompts.smk"
+    include: "workflow/rules/plan.smk"
     include: "workflow/rules/calls.smk"
     include: "workflow/rules/scores.smk"
     include: "workflow/rules/trials.smk"
@@ -49,6 +52,7 @@ else:
 
 
 include: "workflow/rules/statistics.smk"
+include: "workflow/rules/completeness.smk"
 include: "workflow/rules/curves.smk"
 include: "workflow/rules/judges.smk"
 include: "workflow/rules/tables.smk"
@@ -59,8 +63,9 @@ include: "workflow/rules/summary.smk"
 rule all:
     default_target: True
     input:
-        [] if STUDY.config.published else [MANIFEST, AUDIT_SAMPLE],
+        [] if STUDY.config.published else [MANIFEST, SPEND, AUDIT_SAMPLE],
         expand(CELLS, kind=STUDY.kinds),
+        COMPLETENESS,
         CURVES,
         JUDGE_AGREEMENT,
         multiext(TABLE_A1, ".csv", ".md", ".tex"),

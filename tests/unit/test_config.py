@@ -59,7 +59,7 @@ def test_the_default_is_the_papers_main_experiment_without_a_key(merged: dict[st
         (("designs", "fixed_budget", "params"), {"max_tokens": 9, "temperature": 3}, "from 0 to 2"),
         (("designs", "fixed_budget", "task"), "../x", "letters, digits"),
         (("models",), ["reader", "reader"], "more than once"),
-        (("models",), ["gpt"], "a key of 'registry' (reader)"),
+        (("models",), ["gpt"], "a key of 'registry' (reader, "),
         (("models",), [], "at least one name"),
         (("judges",), [], "at least 1 item"),
         (("judges",), ["somebody"], "a key of 'registry'"),

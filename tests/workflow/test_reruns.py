@@ -117,13 +117,17 @@ def test_a_comment_in_a_config_reruns_nothing(finished: Project, name: str) -> N
         "offline: true\n",
         "max_usd: 5\non_cap: stop\n",
         "registry: {reader: {max_concurrency: 3, rpm: 5, tpm: 9, token_factor: 2.0}}\n",
-        "prices: {reader: {input: 1}}\n",
     ],
 )
-def test_limits_caps_and_prices_rerun_nothing(finished: Project, overlay: str) -> None:
+def test_limits_and_caps_rerun_nothing(finished: Project, overlay: str) -> None:
     file = finished.folder / "overlay.yaml"
     file.write_text(overlay)
     assert finished.plan("--configfile", str(file)) == {}
+
+
+def test_a_price_reruns_the_spend_table_only(finished: Project) -> None:
+    (finished.folder / "overlay.yaml").write_text("prices: {reader: {input: 1}}\n")
+    assert finished.plan("--configfile", "overlay.yaml") == {"all": 1, "spend_table": 1}
 
 
 def test_results_copied_without_their_history_are_refused_when_stale(finished: Project) -> None:

@@ -215,3 +215,9 @@ def _wake(waiter: "asyncio.Future[None]") -> None:
 def total(costs: Iterable[Decimal | None]) -> Decimal:
     """Return the exact sum of the costs that are known."""
     return sum((usd for usd in costs if usd is not None), Decimal(0))
+
+
+def in_full(usd: Decimal) -> str:
+    """Return an amount as text with every digit it has: no exponent, no trailing zeros."""
+    text = f"{usd:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from rcwt import ledger, retries, wire
@@ -19,19 +20,15 @@ from rcwt.config import Config, Model
 from rcwt.errors import CallError
 from rcwt.faults import PermanentFault, TransientFault
 from rcwt.limits import Limiter
-from rcwt.parameters import OUTPUT_CAPS
+from rcwt.preflights import keep_preflight, preflight_request
 from rcwt.progress import Progress
-from rcwt.prompts import MESSAGE_OVERHEAD
 from rcwt.records import Response, Usage
 from rcwt.replies import WireReply
 from rcwt.responses import Request, ResponseCache
-from rcwt.tokens import count
+from rcwt.terms import Terms, output_cap, request_tokens
 
 log = logging.getLogger(__name__)
 
-PREFLIGHT_TEXT = "Reply with the single word: ready"
-#: Enough for the word asked for; a reply cut here shows as well that key, model and parameters are accepted.
-PREFLIGHT_CAP = 16
 #: Failures that every other call of the model would share.
 COMMON = frozenset(
     {"missing_key", "wrong_key", "forbidden", "retired_model", "unsupported_parameter", "quota_exhausted"}
@@ -54,7 +51,7 @@ class _Gate:
     model: Model
     endpoint: wire.Endpoint
     limiter: Limiter
-    price: ledger.Price
+    terms: Terms
     policy: retries.RetryPolicy
 
 
@@ -97,15 +94,14 @@ class Remote:
 
     def _gate(self, name: str) -> _Gate:
         if name not in self._gates:
-            model, price = self.config.registry[name], self.config.prices[name]
+            model = self.config.registry[name]
             endpoint = wire.Endpoint(name, model.litellm, model.api_base, model.api_key_env)
-            cached = price.input if price.cached_input is None else price.cached_input
             self._gates[name] = _Gate(
                 name=name,
                 model=model,
                 endpoint=endpoint,
                 limiter=self._limiter(endpoint, model),
-                price=ledger.Price.of(price.input, cached, price.output, price.batch_discount or 0, price.as_of),
+                terms=Terms.of(self.config, name),
                 policy=retries.RetryPolicy(model.attempt_deadline_s, model.total_deadline_s),
             )
             self.progress.limiters[name] = self._gates[name].limiter.state
@@ -122,10 +118,7 @@ class Remote:
     async def _probe(self, gate: _Gate, request: Request) -> None:
         """One short call a model before its first; all its calls wait for it, and share its failure."""
         if gate.name not in self._probes:
-            params = {**request.params}
-            params |= {cap: min(PREFLIGHT_CAP, int(params[cap])) for cap in OUTPUT_CAPS if params.get(cap)}
-            short = Request(request.endpoint, request.model, (("user", PREFLIGHT_TEXT),), params, "preflight", 0)
-            self._probes[gate.name] = asyncio.ensure_future(self._preflight(gate, short))
+            self._probes[gate.name] = asyncio.ensure_future(self._preflight(gate, preflight_request(request)))
         await asyncio.shield(self._probes[gate.name])
 
     async def _preflight(self, gate: _Gate, short: Request) -> None:
@@ -133,7 +126,8 @@ class Remote:
         assert task is not None
         self._tasks.add(task)
         try:
-            await self._paid(gate, short)
+            response = await self._paid(gate, short)
+            keep_preflight(self.cache.folder, Path(self.config.results_dir), gate.name, response)
         except PermanentFault as fault:
             raise CallError(f"{gate.name}: preflight: {fault}") from None
         finally:
@@ -168,16 +162,15 @@ class Remote:
             return response
 
     async def _paid(self, gate: _Gate, request: Request) -> Response:
-        prompt_tokens = sum(count(content) + MESSAGE_OVERHEAD for _, content in request.messages)
-        cap = next(int(request.params[name]) for name in OUTPUT_CAPS if request.params.get(name))
-        worst = ledger.worst_case(prompt_tokens, gate.model.token_factor, cap, gate.price)
-        tokens = ledger.worst_prompt_tokens(prompt_tokens, gate.model.token_factor) + cap
+        prompt_tokens, cap = request_tokens(request), output_cap(request.params)
+        worst = gate.terms.worst_case(prompt_tokens, cap)
+        tokens = ledger.worst_prompt_tokens(prompt_tokens, gate.terms.token_factor) + cap
 
         async def attempt(deadline_s: float) -> WireReply:
             return await self._attempt(gate, request, worst, deadline_s)
 
         tried = await retries.call(attempt, gate.limiter, tokens, gate.policy, self._on_backoff(gate))
-        return _response(tried.value, tried.attempts, gate.price)
+        return _response(tried.value, tried.attempts, gate.terms.price)
 
     async def _attempt(self, gate: _Gate, request: Request, worst: Decimal, deadline_s: float) -> WireReply:
         if self._interrupted:
@@ -201,7 +194,7 @@ class Remote:
             except asyncio.CancelledError:
                 self._settle_or_release(reservation, True)
                 raise
-        self.ledger.settle(reservation, ledger.cost(reply.usage, gate.price))
+        self.ledger.settle(reservation, ledger.cost(reply.usage, gate.terms.price))
         return reply
 
     def _settle_or_release(self, reservation: ledger.Reservation, maybe_billed: bool) -> None:

@@ -4,17 +4,19 @@ A file's name is the sha256 of everything that makes a response differ. Only com
 error. Files are written beside their place, synced and renamed, so a reader sees a whole file or none.
 """
 
+import hashlib
 import json
 import logging
 import os
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from rcwt.digests import digest
+from rcwt.digests import canonical_json, digest
 from rcwt.records import Response
 
 #: Part of every key: a change of what a key means must not find responses kept under the old meaning.
@@ -45,17 +47,32 @@ class Request:
     @property
     def key(self) -> str:
         """sha256 over everything that makes a response differ; the host of a server is not part of it."""
-        return digest(
-            {
-                "version": KEY_VERSION,
-                "endpoint": self.endpoint,
-                "model": self.model,
-                "messages": self.chat,
-                "params": self.params,
-                "order": self.order,
-                "sample": self.sample,
-            }
-        )
+        return digest(self._identity())
+
+    def sample_keys(self, samples: Iterable[int]) -> list[str]:
+        """The keys of this request under other sample numbers.
+
+        The same as `key` of each, but what they share, above all the messages, is spelled and hashed once.
+        """
+        number = f'"sample":{self.sample}'
+        shared, _, rest = canonical_json(self._identity()).rpartition(number)
+        begun, keys = hashlib.sha256(shared.encode()), []
+        for sample in samples:
+            whole = begun.copy()
+            whole.update(f'"sample":{sample}{rest}'.encode())
+            keys.append(whole.hexdigest())
+        return keys
+
+    def _identity(self) -> dict[str, Any]:
+        return {
+            "version": KEY_VERSION,
+            "endpoint": self.endpoint,
+            "model": self.model,
+            "messages": self.chat,
+            "params": self.params,
+            "order": self.order,
+            "sample": self.sample,
+        }
 
 
 class ResponseCache:
@@ -98,3 +115,31 @@ class ResponseCache:
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).replace(path)
+
+
+class KeptResponses:
+    """Which responses a cache holds, for plans: seen by listing its folders, so one look serves many keys.
+
+    Nothing is changed, set aside or reported: a file that is there counts, and is read only where its content matters.
+    """
+
+    def __init__(self, cache: ResponseCache) -> None:
+        self.cache = cache
+        self._listed: dict[str, frozenset[str]] = {}
+
+    def __contains__(self, key: str) -> bool:
+        folder = key[:2]
+        if folder not in self._listed:
+            place = self.cache.folder / folder
+            # Names alone: paths of a hundred thousand files take longer to make than to list.
+            self._listed[folder] = frozenset(os.listdir(place) if place.is_dir() else ())  # noqa: PTH208
+        return f"{key}.json" in self._listed[folder]
+
+    def read(self, key: str) -> Response | None:
+        """The kept response; None where there is none or its file is not whole."""
+        if key not in self:
+            return None
+        try:
+            return Response.model_validate(json.loads(self.cache.path(key).read_bytes())["response"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None

@@ -9,8 +9,9 @@ from snakemake.exceptions import WorkflowError
 # interpreter that runs Snakemake.
 sys.path.insert(0, os.path.join(workflow.basedir, "workflow"))
 
+from rcwt import run_plan
 from rcwt.config_check import load
-from rcwt.digests import code_digest
+from rcwt.digests import canonical_json, code_digest
 from rcwt.errors import RcwtError
 from rcwt import signals
 from rcwt.runtime import current
@@ -46,6 +47,10 @@ wildcard_constraints:
 
 
 onstart:
+    try:
+        run_plan.begin(workflow, STUDY)
+    except RcwtError as error:
+        raise WorkflowError(f"The run cannot start:\n{error}") from None
     write_configuration(STUDY.config, Path(RESULTS))
     runtime = current(STUDY.config)
     signals.install(runtime.interrupt)

@@ -1,0 +1,184 @@
+"""The plan against hand arithmetic: one window, two shares, both orders, three trials; prompts of the real task."""
+
+import json
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rcwt import plan
+from rcwt.config import Config
+from rcwt.plan import Cells, Planner
+from rcwt.records import Response, Usage
+from rcwt.responses import Request, ResponseCache
+from rcwt.study import Study
+
+#: 4 conditions x 3 trials; prompt tokens are given, so that dollars can be reckoned by hand.
+TOKENS = 1000
+CONFIG: dict[str, Any] = {
+    "models": ["paid", "reader"],
+    "judges": ["rules", "judge"],
+    "experiments": ["main"],
+    "designs": {
+        "main": {
+            "task": "spec_recall",
+            "windows": [{"window": 4096, "shares": [0, 50], "trials": 3}],
+            "params": {"temperature": 0.3, "max_tokens": 100},
+        }
+    },
+    "registry": {
+        "paid": {"litellm": "openai/paid", "token_factor": 1.19},
+        "judge": {"litellm": "openai/judge", "token_factor": 1.5},
+        "reader": {"litellm": "embedded/reader", "token_factor": 1.0},
+    },
+    "prices": {
+        "paid": {"input": 0.1, "cached_input": 0.01, "output": 0.7, "as_of": "2026-11-01"},
+        "judge": {"input": 1, "output": 10, "as_of": "2026-11-02"},
+        "reader": {"input": 0, "output": 0, "as_of": "2026-11-03"},
+    },
+}
+
+
+@pytest.fixture
+def study(root: Path) -> Study:
+    return Study(Config.model_validate(CONFIG), root / "resources/templates")
+
+
+@pytest.fixture
+def planner(study: Study, tmp_path: Path) -> Planner:
+    return Planner(study, ResponseCache(tmp_path), dict.fromkeys(study.conditions, TOKENS))
+
+
+def response(completion: int | None, text: str = "A reply.", status: str = "ok") -> Response:
+    return Response.model_validate(
+        {
+            **dict.fromkeys(Response.model_fields),
+            **{"status": status, "text": text, "usage": Usage(prompt=7, completion=completion), "sent_params": {}},
+            **{"time_utc": "2026-11-01T00:00:00+00:00", "latency_s": 1, "attempts": 1},
+        }
+    )
+
+
+def keep(planner: Planner, condition: str, model: str, sample: int, kept: Response) -> str:
+    request = replace(planner.requests(condition, model)[0], sample=sample)
+    planner.kept.cache.put(request, kept)
+    return request.key
+
+
+def rows_by(rows: list[plan.Row]) -> dict[tuple[str, str], plan.Row]:
+    return {(row.model, row.role): row for row in rows}
+
+
+def test_an_empty_cache(planner: Planner, study: Study) -> None:
+    rows = planner.rows(Cells.everything(study))
+    by = rows_by(rows)
+    assert [(row.experiment, row.model, row.role) for row in rows] == [
+        ("main", "paid", "target"),
+        ("main", "reader", "target"),
+        ("main", "judge", "judge"),
+        (None, "paid", "preflight"),
+    ]
+    target = by["paid", "target"]
+    assert (target.calls, target.cached_calls) == (12, 0)
+    assert (target.input_tokens, target.output_tokens_expected, target.output_tokens_max) == (12_000, 1200, 1200)
+    # Expected: 12 000 x 0.1 + 1 200 x 0.7 = 2 040 millionths. At most: 12 x (1 190 x 0.1 + 100 x 0.7) = 2 268.
+    assert target.usd_expected == Decimal("0.00204")
+    assert target.usd_worst == Decimal("0.002268")
+    reader = by["reader", "target"]
+    assert (reader.calls, reader.usd_expected, reader.usd_worst) == (12, 0, 0)
+    # One a trial and target, of a reply at its cap of 100 tokens.
+    judge = by["judge", "judge"]
+    frame = plan.judge_frame(study, next(iter(study.conditions)), "judge")
+    assert (judge.calls, judge.input_tokens) == (24, 24 * (frame.tokens + 100))
+    assert judge.output_tokens_max == judge.output_tokens_expected == 24 * frame.cap
+    assert judge.usd_worst == 24 * (Decimal(-(-(frame.tokens + 100) * 3 // 2)) + frame.cap * 10) / 1_000_000
+    # "Reply with the single word: ready" is 7 tokens of cl100k_base, and 2 for the message; the cap is 16.
+    preflight = by["paid", "preflight"]
+    assert (preflight.calls, preflight.input_tokens, preflight.output_tokens_max) == (1, 9, 16)
+    # 9 x 1.19 = 10.71, so 11 tokens x 0.1 + 16 x 0.7 = 12.3 millionths.
+    assert preflight.usd_worst == Decimal("0.0000123")
+
+
+def test_what_is_cached_is_not_asked_and_gives_the_expected_length(planner: Planner, study: Study) -> None:
+    first, *_ = study.conditions
+    for sample, completion in enumerate((10, 25, None)):
+        keep(planner, first, "paid", sample, response(completion))
+    row = rows_by(planner.rows(Cells.everything(study)))["paid", "target"]
+    assert (row.calls, row.cached_calls, row.output_tokens_max) == (9, 3, 900)
+    # The mean of 10 and 25 is 17.5; 9 x 17.5 = 157.5, rounded half up. A missing length is not a zero.
+    assert row.output_tokens_expected == 158
+    assert row.usd_expected == Decimal("0.0010106")  # 9 000 x 0.1 + 158 x 0.7 = 1 010.6 millionths
+
+
+def test_only_the_cells_asked_for(planner: Planner, study: Study) -> None:
+    first, second, *_ = study.conditions
+    for sample in range(3):
+        keep(planner, first, "paid", sample, response(40))
+    rows = planner.rows(Cells(((second, "paid"),)))
+    # Expected from the whole configuration's cache, calls from the cell alone.
+    assert [(row.role, row.calls, row.output_tokens_expected) for row in rows] == [
+        ("target", 3, 120),
+        ("preflight", 1, 16),
+    ]
+    [row] = planner.rows(Cells(((first, "paid"),)))
+    assert (row.calls, row.cached_calls, row.usd_worst) == (0, 3, 0)
+    assert planner.rows(Cells()) == []
+
+
+def test_a_request_that_two_models_share_is_made_once(root: Path, tmp_path: Path) -> None:
+    shared = json.loads(json.dumps(CONFIG))
+    shared["models"], shared["judges"] = ["paid", "twin"], ["rules"]
+    shared["registry"]["twin"] = shared["registry"]["paid"]
+    shared["prices"]["twin"] = shared["prices"]["paid"]
+    study = Study(Config.model_validate(shared), root / "resources/templates")
+    rows = plan.plan(study, Cells.everything(study), ResponseCache(tmp_path))
+    assert [(row.model, row.role, row.calls, row.cached_calls) for row in rows] == [
+        ("paid", "target", 12, 0),
+        ("twin", "target", 0, 12),
+        ("paid", "preflight", 1, 0),
+    ]
+
+
+def test_a_judge_is_not_asked_about_what_holds_no_answer(planner: Planner, study: Study) -> None:
+    first, *_ = study.conditions
+    keep(planner, first, "paid", 0, response(5, "", "empty"))
+    keep(planner, first, "paid", 1, response(5, "I can't.", "refused"))
+    keep(planner, first, "paid", 2, response(5, "Redis Streams take 5 ms."))
+    [row] = planner.rows(Cells(judged=((first, "paid", "judge"),)))
+    assert (row.calls, row.cached_calls) == (1, 0)
+
+
+def test_the_line(planner: Planner, study: Study) -> None:
+    rows = planner.rows(Cells(((next(iter(study.conditions)), "paid"),)))
+    # 3 000 + 9 and 3 x 100 + 16 tokens; expected 510 + 12.1 and at most 567 + 12.3 millionths, rounded up.
+    assert plan.line(rows) == "spend: 4 calls to make, 0 cached, 3009/316 tokens, $0.0005 expected, $0.0006 at most"
+    assert plan.line([]) == "spend: 0 calls to make, 0 cached, 0/0 tokens, $0.0000 expected, $0.0000 at most"
+
+
+def test_the_cap_refuses_above_the_worst_case_and_not_at_it(planner: Planner, study: Study) -> None:
+    rows = planner.rows(Cells(((next(iter(study.conditions)), "paid"),)))
+    assert plan.worst_case(rows) == Decimal("0.0005793")
+    assert plan.refusal(rows, 0.0005793) is None
+    reason = plan.refusal(rows, 0.0005792)
+    assert reason is not None
+    for part in ("max_usd", "$0.0006", "paid (target): 3 calls", "paid (preflight): 1 calls", "on_cap: stop", "trials"):
+        assert part in reason
+
+
+def test_keys_of_samples_are_those_of_requests() -> None:
+    # Texts that look like the number itself do not mislead it.
+    awkward = Request("e", "m", (("user", 'a "sample":0 b'),), {"sample": 0, "z": '"sample":0'}, '"sample":0', 0)
+    assert awkward.sample_keys([0, 1, 12]) == [replace(awkward, sample=number).key for number in (0, 1, 12)]
+
+
+def test_planning_changes_nothing_in_the_cache(planner: Planner, study: Study) -> None:
+    first, *_ = study.conditions
+    key = keep(planner, first, "paid", 0, response(5))
+    file = planner.kept.cache.path(key)
+    file.write_text("{")
+    before = sorted(planner.kept.cache.folder.rglob("*"))
+    [row] = [row for row in planner.rows(Cells(((first, "paid"),))) if row.role == "target"]
+    assert row.cached_calls == 1  # the file is there; a run would find it broken and ask again
+    assert sorted(planner.kept.cache.folder.rglob("*")) == before

@@ -1,0 +1,65 @@
+"""Plan against actual, by hand arithmetic and today's prices."""
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from rcwt.preflights import PREFLIGHT_FILE, keep_preflight, read_preflights
+from rcwt.records import Response, Usage
+from rcwt.spend import COLUMNS, spend_rows, write_spend
+
+PRICE = {"input": "0.1", "cached_input": "0.01", "output": "0.7", "batch_discount": "0", "as_of": "2026-11-01"}
+TERMS: dict[str, Any] = {
+    "targets": {"paid": {"price": PRICE, "token_factor": 1.19, "network": True, "caps": {"main": 100}}},
+    "judges": {"judge": {"price": PRICE, "token_factor": 1, "sizes": {"spec_recall": [400, 50]}}},
+}
+MANIFEST = [
+    {"experiment": "main", "task": "spec_recall", "trials": 3, "prompt_tokens": 1000},
+    {"experiment": "main", "task": "spec_recall", "trials": 2, "prompt_tokens": 500},
+]
+
+
+def response(usage: Usage) -> Response:
+    content = {**dict.fromkeys(Response.model_fields), "status": "ok", "usage": usage, "sent_params": {}}
+    return Response.model_validate(
+        {**content, "time_utc": "2026-11-01T00:00:00+00:00", "latency_s": 1, "attempts": 1, "cost_usd": 9}
+    )
+
+
+def test_planned_is_all_and_actual_is_priced_today() -> None:
+    trials = [("paid", Usage(prompt=1100, cached=100, completion=30)), ("paid", Usage(prompt=None, completion=None))]
+    target, judge, preflight = spend_rows(TERMS, MANIFEST, trials, [], [])
+    assert (target.calls_planned, target.input_tokens_planned, target.output_tokens_max) == (5, 4000, 500)
+    # 3 x (1 190 x 0.1 + 70) + 2 x (595 x 0.1 + 70) = 567 + 259 millionths.
+    assert target.usd_worst == Decimal("0.000826")
+    assert (target.calls_actual, target.calls_without_usage) == (2, 1)
+    assert (target.input_tokens_actual, target.output_tokens_actual) == (1100, 30)
+    # 1 000 x 0.1 + 100 x 0.01 + 30 x 0.7 = 122 millionths, whatever the price of the moment was.
+    assert target.usd_actual == Decimal("0.000122")
+    # 5 replies at their cap of 100: 5 x 500 tokens in, 5 x 50 out.
+    assert (judge.calls_planned, judge.input_tokens_planned, judge.output_tokens_max) == (5, 2500, 250)
+    assert judge.usd_worst == Decimal("0.000425")
+    assert (preflight.role, preflight.calls_planned, preflight.output_tokens_max) == ("preflight", 1, 16)
+
+
+def test_preflights_of_this_run_are_found_again(tmp_path: Path) -> None:
+    keep_preflight(tmp_path, Path("results/a"), "paid", response(Usage(prompt=10, completion=2)))
+    keep_preflight(tmp_path, Path("results/b"), "paid", response(Usage(prompt=99, completion=99)))
+    with (tmp_path / PREFLIGHT_FILE).open("a") as file:
+        file.write('{"results_dir": "results/a", "mod')  # a crash
+    found = read_preflights(tmp_path, Path("results/a/"))
+    assert len(found) == 1
+    *_, preflight = spend_rows(TERMS, MANIFEST, [], [], found)
+    assert (preflight.calls_actual, preflight.usd_actual) == (1, Decimal("0.0000024"))
+    assert read_preflights(tmp_path / "nowhere", Path("results/a")) == []
+
+
+def test_the_file_has_the_columns_of_the_contract_and_plain_numbers(tmp_path: Path) -> None:
+    write_spend(spend_rows(TERMS, MANIFEST, [], [], []), tmp_path / "spend.csv")
+    lines = (tmp_path / "spend.csv").read_text().splitlines()
+    assert lines[0] == ",".join(COLUMNS)
+    assert lines[0].startswith(
+        "model,role,calls_planned,calls_actual,input_tokens_planned,input_tokens_actual,output_tokens_max,"
+        "output_tokens_actual,usd_worst,usd_actual,price_as_of"
+    )
+    assert lines[1] == "paid,target,5,0,4000,0,500,0,0.000826,0,2026-11-01,0"

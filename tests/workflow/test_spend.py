@@ -1,0 +1,219 @@
+"""What a run costs, said before and after: the real `snakemake` against a server that counts."""
+
+import csv
+import json
+import math
+import re
+import shutil
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import PLANNED, Project, copy_project
+
+from rcwt.tokens import count
+
+#: Two shares x two orders = 4 cells of 2 calls; the server bills 100 tokens in and 20 out, whatever it is asked.
+CONFIG = """\
+models: [under-test]
+designs:
+  fixed_budget:
+    windows: [{window: 4096, shares: [0, 50], trials: 2}]
+    params: {temperature: 0.3, max_tokens: 64}
+registry:
+  under-test: {litellm: openai/under-test, api_base: "http://127.0.0.1:PORT/v1", endpoint_id: test, token_factor: 1.1}
+prices:
+  under-test: {input: 2, output: 8, as_of: 2026-11-01}
+bootstrap: {B: 100}
+"""
+BILLED = {"prompt": 100, "completion": 20}
+CELL = "fixed_budget-w4096-q0-coord_first"
+#: What `all` makes of calls and money; without curves and figures the tests take half the time.
+TABLES = ("results/tables/spend.csv", "results/tables/completeness.csv")
+MINE = ("--configfile", "mine.yaml")
+SPEND = re.compile(
+    r"spend: (\d+) calls to make, (\d+) cached, (\d+)/(\d+) tokens, \$([\d.]+) expected, \$([\d.]+) at most"
+)
+
+
+class Server:
+    """The fault server as a process of its own."""
+
+    def __init__(self, process: "subprocess.Popen[str]", port: int) -> None:
+        self.process, self.port = process, port
+
+    def stats(self) -> dict[str, Any]:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/stats") as reply:
+            content: dict[str, Any] = json.load(reply)
+            return content
+
+
+@pytest.fixture(scope="module")
+def server(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    script = tmp_path_factory.mktemp("server") / "script.json"
+    script.write_text(json.dumps({"usage": BILLED}))
+    command = [sys.executable, str(root / "tests/fixtures/fault_server.py"), "--port", "0", "--script", str(script)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield Server(process, int(process.stdout.readline()))
+        process.terminate()
+
+
+def configured(project: Project, server: Server) -> Project:
+    (project.folder / "mine.yaml").write_text(CONFIG.replace("PORT", str(server.port)))
+    return project
+
+
+@pytest.fixture(scope="module")
+def paid_run(root: Path, server: Server, tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, dict[str, str]]:
+    """The tables of a run, and what was said before it: dry runs of `all` and of one cell, and the plan."""
+    project = configured(copy_project(root, tmp_path_factory.mktemp("paid") / "project"), server)
+    said = {"all": last_line(project, "all")}
+    said["cell"] = last_line(project, f"results/scores/rules/under-test/{CELL}.json", "-q", "rules")
+    project.succeed("results/plan/spend.csv", *MINE)
+    said["plan"] = (project.folder / "results/plan/spend.csv").read_text()
+    assert server.stats()["received"] == 0
+    project.succeed("--cores", "2", *TABLES, *MINE)
+    said["again"] = last_line(project, *TABLES)
+    return project, said
+
+
+@pytest.fixture
+def paid(paid_run: tuple[Project, dict[str, str]], tmp_path: Path) -> Project:
+    shutil.copytree(paid_run[0].folder, tmp_path / "project", symlinks=True)
+    return Project(tmp_path / "project")
+
+
+def last_line(project: Project, *arguments: str) -> str:
+    return project.succeed(*arguments, "-n", *MINE).splitlines()[-1]
+
+
+def prompt_tokens(project: Project) -> dict[str, int]:
+    """Counted anew from the prompt files: cl100k tokens of each message, and 2 a message."""
+    files = sorted((project.folder / "results/prompts").iterdir())
+    prompts = [json.loads(path.read_text()) for path in files]
+    return {
+        prompt["condition"]: sum(count(message["content"]) + 2 for message in prompt["messages"]) for prompt in prompts
+    }
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(text.splitlines()))
+
+
+def worst(tokens: int, cap: int) -> Decimal:
+    return (math.ceil(Decimal(tokens) * Decimal("1.1")) * Decimal(2) + cap * Decimal(8)) / 1_000_000
+
+
+def test_the_dry_run_says_what_the_targets_asked_for_cost(paid_run: tuple[Project, dict[str, str]]) -> None:
+    project, said = paid_run
+    tokens = prompt_tokens(project)
+    # 8 calls and the preflight of 7 + 2 tokens, capped at 16; without a kept response the cap is expected.
+    total = 2 * sum(tokens.values()) + 9
+    at_most = 2 * sum(worst(size, 64) for size in tokens.values()) + worst(9, 16)
+    expected = (Decimal(total) * 2 + (8 * 64 + 16) * Decimal(8)) / 1_000_000
+    found = SPEND.fullmatch(said["all"])
+    assert found
+    assert [int(number) for number in found.groups()[:4]] == [9, 0, total, 8 * 64 + 16]
+    assert abs(Decimal(found[5]) - expected) <= Decimal("0.00005")
+    assert 0 <= Decimal(found[6]) - at_most < Decimal("0.0001")
+    cell = SPEND.fullmatch(said["cell"])
+    assert cell
+    size = tokens[CELL]
+    assert [int(number) for number in cell.groups()[:4]] == [3, 0, 2 * size + 9, 2 * 64 + 16]
+
+
+def test_the_plan_file(paid_run: tuple[Project, dict[str, str]]) -> None:
+    tokens = prompt_tokens(paid_run[0])
+    target, preflight = rows(paid_run[1]["plan"])
+    assert (target["experiment"], target["model"], target["role"]) == ("fixed_budget", "under-test", "target")
+    assert (target["calls"], target["cached_calls"]) == ("8", "0")
+    assert int(target["input_tokens"]) == 2 * sum(tokens.values())
+    assert Decimal(target["usd_worst"]) == 2 * sum(worst(size, 64) for size in tokens.values())
+    assert (preflight["experiment"], preflight["calls"], preflight["input_tokens"]) == ("", "1", "9")
+    assert Decimal(preflight["usd_worst"]) == worst(9, 16)
+
+
+def test_the_plan_file_is_never_stale(paid: Project) -> None:
+    paid.succeed("results/plan/spend.csv", *MINE)
+    [target] = rows((paid.folder / "results/plan/spend.csv").read_text())
+    assert (target["calls"], target["cached_calls"], target["usd_worst"]) == ("0", "8", "0")
+    assert "Nothing to be done" in paid.succeed("results/plan/spend.csv", *MINE)
+
+
+def test_nothing_is_left_to_pay_for(paid_run: tuple[Project, dict[str, str]]) -> None:
+    nothing = "spend: 0 calls to make, 0 cached, 0/0 tokens, $0.0000 expected, $0.0000 at most"
+    assert paid_run[1]["again"] == nothing
+
+
+def test_more_trials_cost_the_new_calls(paid: Project) -> None:
+    paid.edit("mine.yaml", lambda text: text.replace("trials: 2", "trials: 3"))
+    found = SPEND.fullmatch(last_line(paid, "all"))
+    assert found
+    tokens = sum(prompt_tokens(paid).values()) + 9
+    # 4 new calls and a preflight; 8 of the 12 are kept, and say that a reply has 20 tokens.
+    assert [int(number) for number in found.groups()[:4]] == [5, 8, tokens, 4 * 64 + 16]
+    expected = (Decimal(tokens) * 2 + (4 * 20 + 16) * Decimal(8)) / 1_000_000
+    assert abs(Decimal(found[5]) - expected) <= Decimal("0.00005")
+
+
+def test_the_table_is_the_servers_bill(paid_run: tuple[Project, dict[str, str]], server: Server) -> None:
+    target, preflight = rows((paid_run[0].folder / "results/tables/spend.csv").read_text())
+    assert (target["calls_planned"], target["calls_actual"], target["calls_without_usage"]) == ("8", "8", "0")
+    assert (target["input_tokens_actual"], target["output_tokens_actual"]) == ("800", "160")
+    assert (preflight["role"], preflight["calls_planned"], preflight["calls_actual"]) == ("preflight", "1", "1")
+    successes = server.stats()["successes"]
+    assert successes == 9
+    bill = successes * (Decimal(100) * 2 + Decimal(20) * 8) / 1_000_000
+    assert Decimal(target["usd_actual"]) + Decimal(preflight["usd_actual"]) == bill
+    assert {target["price_as_of"], preflight["price_as_of"]} == {"2026-11-01"}
+
+
+def test_a_price_edit_makes_the_table_again_and_nothing_else(paid: Project) -> None:
+    paid.edit("mine.yaml", lambda text: text.replace("{input: 2,", "{input: 3,"))
+    output = paid.succeed("--cores", "2", *TABLES, *MINE)
+    assert "1 of 1 steps (100%) done" in output
+    target, _ = rows((paid.folder / "results/tables/spend.csv").read_text())
+    assert Decimal(target["usd_actual"]) == Decimal("0.00368")  # 8 x (100 x 3 + 20 x 8) millionths
+
+
+def test_limits_rerun_nothing_and_max_missing_its_own_check(paid: Project) -> None:
+    limits = "token_factor: 1.1, max_concurrency: 1, rpm: 7, tpm: 900, total_deadline_s: 9"
+    paid.edit("mine.yaml", lambda text: text.replace("token_factor: 1.1", limits))
+    output = paid.succeed(*TABLES, "-n", *MINE, "--config", "max_usd=0.001", "on_cap=stop", "max_missing=0.5")
+    assert {rule for rule, _ in PLANNED.findall(output)} == {"completeness", "total"}
+
+
+def test_a_worst_case_above_the_cap_sends_nothing(project: Project, server: Server) -> None:
+    before = server.stats()["received"]
+    configured(project, server)
+    output = project.refuse("--cores", "2", "all", *MINE, "--config", "max_usd=0.07")
+    for part in ("max_usd: found 0.07", "under-test (target): 8 calls, $0.07", "on_cap: stop", "Nothing was sent"):
+        assert part in output
+    assert "Traceback" not in output
+    assert server.stats()["received"] == before
+    assert not (project.folder / "results").exists()
+    assert not (project.folder / ".cache").exists()
+
+
+def test_the_papers_models_are_priced_without_keys(project: Project) -> None:
+    keys = dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"), "")
+    output = project.run("all", "-n", "--configfile", "config/paper.yaml", environment=keys)
+    assert output.returncode == 0
+    found = SPEND.fullmatch(output.stdout.splitlines()[-1])
+    assert found
+    # 3 models x 18 cells x 20 calls, as many of the judge, and 3 preflights.
+    assert int(found[1]) == 2 * 1080 + 3
+    assert 4 < Decimal(found[5]) <= Decimal(found[6]) < 12
+    assert not (project.folder / "results").exists()
+    assert not (project.folder / ".cache").exists()
+
+
+@pytest.mark.parametrize("command", ["--rulegraph", "--lint"])
+def test_only_a_dry_run_ends_with_the_line(project: Project, command: str) -> None:
+    assert "spend:" not in project.run(command).stdout

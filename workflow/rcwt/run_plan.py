@@ -1,0 +1,65 @@
+"""The plan of the jobs that a `snakemake` command runs or would run: the spend line, and the cap before the first job.
+
+Snakemake's own list of jobs to run is read, so the plan is that of the targets asked for and of nothing else.
+"""
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from rcwt.errors import RcwtError
+from rcwt.judge_plan import model_judges
+from rcwt.plan import Cells, Planner, line, network_calls, plan, refusal
+from rcwt.responses import ResponseCache
+from rcwt.study import Study
+
+
+class CapError(RcwtError):
+    """The worst case of a run is above its spend cap."""
+
+
+def planned_cells(workflow: Any, study: Study) -> Cells:
+    """The cells whose calls or scores a Snakemake workflow has to make, once its jobs are known."""
+    judges = model_judges(study.config)
+    answered = [(cell.condition, cell.model) for cell in _wildcards(workflow, "calls")]
+    judged = [(cell.condition, cell.model, cell.judge) for cell in _wildcards(workflow, "scores")]
+    return Cells(tuple(sorted(answered)), tuple(sorted(cell for cell in judged if cell[2] in judges)))
+
+
+def _wildcards(workflow: Any, rule: str) -> Iterator[Any]:
+    for job in workflow.dag.needrun_jobs(exclude_finished=False):
+        if job.rule.name == rule:
+            yield job.wildcards
+
+
+def print_spend(workflow: Any, study: Study) -> None:
+    """At the end of a dry run, its last line on stderr; nothing after any other command or a failed plan."""
+    # A scheduler is made only when the jobs of a run, dry or not, are known.
+    if not workflow.dryrun or workflow.scheduler is None:
+        return
+    with contextlib.suppress(OSError):  # nobody may be reading any more
+        sys.stdout.flush()
+    print(line(plan(study, planned_cells(workflow, study), ResponseCache())), file=sys.stderr, flush=True)
+
+
+def begin(workflow: Any, study: Study) -> None:
+    """Before the first job: refuse a run whose worst case is above `max_usd`, and tell the progress line its total.
+
+    Raises CapError. `on_cap: stop` and `offline` do not refuse: the first stops at the cap, the second sends nothing.
+    """
+    config = study.config
+    if config.published or config.offline or workflow.touch:
+        return
+    # Without a cap only the number of calls is wanted: no prompt has to be counted before the first of them.
+    counted = dict.fromkeys(study.conditions, 0) if config.max_usd is None else None
+    rows = Planner(study, ResponseCache(), counted).rows(planned_cells(workflow, study))
+    if config.max_usd is not None and config.on_cap == "refuse":
+        reason = refusal(rows, config.max_usd)
+        if reason is not None:
+            raise CapError(reason)
+    calls = network_calls(study, rows)
+    if calls:
+        from rcwt.runtime import current  # a run without calls over the network does not need its code
+
+        current(config).progress.planned = calls

@@ -1,0 +1,24 @@
+# Fails where more scores are missing than `max_missing` accepts, and names the cells; else a small table.
+#
+# In:  trials.parquet, scores.parquet
+# Out: tables/completeness.csv
+# Reruns: when the trials, the limit or the code of the check changes.
+
+
+rule completeness:
+    input:
+        script="workflow/scripts/completeness.py",
+        trials=TRIALS,
+        scores=TRIAL_SCORES,
+    output:
+        COMPLETENESS,
+    log:
+        f"{RESULTS}/logs/completeness.log",
+    conda:
+        "../envs/rcwt.yaml"
+    params:
+        max_missing=str(STUDY.config.max_missing),
+        code=code_digest("completeness"),
+    shell:
+        "python {input.script} --trials {input.trials} --scores {input.scores} --max-missing {params.max_missing}"
+        " --out {output} 2> {log}"

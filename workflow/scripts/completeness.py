@@ -1,0 +1,24 @@
+"""Share of missing scores of every model; an error that names the cells where it is above what is accepted."""
+
+import argparse
+
+from rcwt.completeness import completeness
+from rcwt.scripting import exit_on_error
+from rcwt.trials import read_table
+
+
+@exit_on_error
+def main() -> None:
+    """Read trials and scores, hold the missing scores against the limit, write the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trials", required=True, help="trials.parquet")
+    parser.add_argument("--scores", required=True, help="scores.parquet")
+    parser.add_argument("--max-missing", required=True, type=float, help="largest share accepted, 0 to 1")
+    parser.add_argument("--out", required=True, help="table to write")
+    options = parser.parse_args()
+    table = completeness(read_table(options.trials), read_table(options.scores), options.max_missing)
+    table.to_csv(options.out, index=False, lineterminator="\n")
+
+
+if __name__ == "__main__":
+    main()
