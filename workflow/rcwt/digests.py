@@ -12,7 +12,9 @@ PACKAGE = Path(__file__).parent
 
 #: Modules that shape no result by themselves: what they read reaches a stage through parameters of its own,
 #: so that a reworded error message reruns nothing.
-NEUTRAL = frozenset({"errors", "config", "config_files", "config_check", "digests", "tasks", "tokens"})
+NEUTRAL = frozenset(
+    {"errors", "config", "config_files", "config_check", "digests", "tasks", "tokens", "study", "runtime"}
+)
 
 
 def canonical_json(value: Any) -> str:

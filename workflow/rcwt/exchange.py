@@ -146,9 +146,7 @@ def load_litellm() -> Any:
     # Its own types make pydantic warn at the first Gemini call, and again for each of them.
     warnings.filterwarnings("ignore", message=r"(?s).*using the `ReadOnly` qualifier", category=UserWarning)
     # A call that is cancelled before its request is made leaves the coroutine that would have made it.
-    warnings.filterwarnings(
-        "ignore", message=r"coroutine '\w*(Completion|VertexLLM)\.", category=RuntimeWarning
-    )
+    warnings.filterwarnings("ignore", message=r"coroutine '\w*(Completion|VertexLLM)\.", category=RuntimeWarning)
     litellm: Any = importlib.import_module("litellm")
     litellm.suppress_debug_info = True
     litellm.telemetry = False

@@ -213,9 +213,7 @@ def _error_object(holder: object, status: int) -> dict[str, Any] | None:
         return None
     error = holder.get("error")
     if error is None:
-        error = next(
-            (c["error"] for c in _list(holder.get("choices")) if isinstance(c, dict) and c.get("error")), None
-        )
+        error = next((c["error"] for c in _list(holder.get("choices")) if isinstance(c, dict) and c.get("error")), None)
     if isinstance(error, dict):
         return error
     if isinstance(error, str) and error:

@@ -47,9 +47,7 @@ class Price:
     as_of: date
 
     @classmethod
-    def of(
-        cls, input: object, cached_input: object, output: object, batch_discount: object, as_of: date
-    ) -> "Price":
+    def of(cls, input: object, cached_input: object, output: object, batch_discount: object, as_of: date) -> "Price":
         """Return the price whose numbers print as the arguments do: 0.4 means 0.4 exactly."""
         numbers = [Decimal(str(number)) for number in (input, cached_input, output, batch_discount)]
         if any(not number.is_finite() or number < 0 for number in numbers) or numbers[3] > 1:

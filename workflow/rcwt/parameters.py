@@ -84,9 +84,7 @@ def _fields(body: Body) -> dict[str, list[Any]]:
 def _is_sent(name: str, value: Any, fields: Mapping[str, list[Any]], body: Body) -> bool:
     if name == "response_format" and "response_format" not in fields:
         return _has_format(value, fields, body)
-    places = [
-        found for field in (name, _camel(name), *_FIELDS.get(name, ())) for found in fields.get(field, [])
-    ]
+    places = [found for field in (name, _camel(name), *_FIELDS.get(name, ())) for found in fields.get(field, [])]
     if name in _RESPELLED:
         return bool(places)
     return any(found == value or found == [value] for found in places)

@@ -157,12 +157,7 @@ def _openai_usage(raw: object) -> Usage:
     reasoning = _count(_dict(usage.get("completion_tokens_details")).get("reasoning_tokens"))
     note = None
     # Some servers count the reasoning beside the completion. The total tells, and it is what they bill.
-    if (
-        prompt is not None
-        and completion is not None
-        and reasoning
-        and total == prompt + completion + reasoning
-    ):
+    if prompt is not None and completion is not None and reasoning and total == prompt + completion + reasoning:
         completion += reasoning
         note = "reasoning tokens stood beside the completion tokens and were added to them"
     return _checked(prompt, cached, completion, reasoning, total, note)
@@ -194,9 +189,7 @@ def _anthropic_usage(raw: object) -> Usage:
     written = _count(usage.get("cache_creation_input_tokens"))
     prompt = None if fresh is None else fresh + (written or 0) + (cached or 0)
     thinking = _count(_dict(usage.get("output_tokens_details")).get("thinking_tokens"))
-    note = (
-        f"{written} prompt tokens were written to a cache, which costs more than input" if written else None
-    )
+    note = f"{written} prompt tokens were written to a cache, which costs more than input" if written else None
     return _checked(prompt, cached, _count(usage.get("output_tokens")), thinking, None, note)
 
 

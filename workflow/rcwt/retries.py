@@ -108,9 +108,7 @@ class _Run(Generic[T]):
         self._tokens = tokens
         self._policy = policy
         self._on_backoff = on_backoff
-        self._jitter = wait_random_exponential(
-            multiplier=policy.first_backoff_s, max=policy.longest_backoff_s
-        )
+        self._jitter = wait_random_exponential(multiplier=policy.first_backoff_s, max=policy.longest_backoff_s)
 
     async def once(self) -> T:
         async with self._limiter.slot(self._tokens):

@@ -130,11 +130,11 @@ class Study:
         """What a judge's scores are made from, beside the replies: what it is, the items it checks and its code."""
         task = self.tasks[self.conditions[condition].task]
         if judge == RULES_JUDGE:
-            return digest([judge, judge_digest(task), code_digest("scoring.by_rules")])
+            return digest([judge, judge_digest(task), code_digest("scoring")])
         if judge == HUMAN_JUDGE:
-            return digest([judge, self._audit_digest, statement_digest(task), code_digest("scoring.by_human")])
+            return digest([judge, self._audit_digest, statement_digest(task), code_digest("scoring")])
         identity = self.judge_identity(condition, judge)
-        return digest([judge, identity, statement_digest(task), code_digest("scoring.model_judge")])
+        return digest([judge, identity, statement_digest(task), code_digest("scoring")])
 
     @cached_property
     def _audit_digest(self) -> str:

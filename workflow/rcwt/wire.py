@@ -199,9 +199,7 @@ def _unanswered(exchange: Exchange, error: BaseException | None) -> TransientFau
     """Say what happened where no complete answer came."""
     left = exchange.left_at is not None
     if isinstance(error, TimeoutError):
-        return TransientFault(
-            exchange.status, "no complete reply before the call's deadline", maybe_billed=left
-        )
+        return TransientFault(exchange.status, "no complete reply before the call's deadline", maybe_billed=left)
     if left:
         names, cause = _connection_errors(error)
         # A connection that was never made carried no request.
