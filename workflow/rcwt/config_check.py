@@ -136,8 +136,8 @@ def _cross_faults(config: Config, where: _Locator) -> Sequence[str]:
             faults += _unregistered(config, where, (list_key, index), name)
             if list_key == "judges" and name in config.registry and config.registry[name].embedded:
                 faults.append(
-                    f"{where((list_key, index))}: key '{spell((list_key, index))}': found '{name}', the embedded reader, "
-                    f"which can judge nothing; accepted: '{RULES_JUDGE}', '{HUMAN_JUDGE}' or a language model."
+                    f"{where((list_key, index))}: key '{spell((list_key, index))}': found '{name}', the embedded "
+                    f"reader, which can judge nothing; accepted: '{RULES_JUDGE}', '{HUMAN_JUDGE}' or a language model."
                 )
     if not config.experiments:
         faults.append(f"{where(('experiments',))}: key 'experiments': found an empty list; accepted: at least one.")

@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Concatenate, ParamSpec
 
-from rcwt import calls, manifest, prompts
+from rcwt import calls, manifest, plan, prompts, spend
 from rcwt.digests import write_json, write_text
+from rcwt.responses import ResponseCache
 from rcwt.scoring.cells import score_cell, write_scores
 from rcwt.study import Study
 
@@ -61,3 +62,15 @@ def make_calls(study: Study, condition: str, model: str, prompt: str, output: st
 def score(study: Study, condition: str, judge: str, calls_file: str, audit: Sequence[str], output: str) -> None:
     """Score a cell's replies with one judge; `audit` is the file of a person's scores, for that judge alone."""
     write_scores(score_cell(study, condition, judge, Path(calls_file), audit), Path(output))
+
+
+@logged
+def plan_spend(study: Study, manifest_file: str, output: str) -> None:
+    """Write what the whole configuration would still cost."""
+    plan.write_plan(study, ResponseCache(), Path(manifest_file), Path(output))
+
+
+@logged
+def tabulate_spend(terms: str, manifest_file: str, trials: str, scores: Sequence[str], output: str) -> None:
+    """Write what was planned against what was spent, by model and role."""
+    spend.make_table(terms, manifest_file, trials, scores, ResponseCache(), output)

@@ -7,9 +7,9 @@
 #         prices, token factors or output caps change. Nothing here is sent anywhere.
 import atexit
 
-from rcwt import run_plan, spend
+from rcwt import jobs, run_plan
 from rcwt.judge_plan import model_judges
-from rcwt.plan import plan_digest, table_terms, write_plan
+from rcwt.plan import plan_digest, table_terms
 from rcwt.responses import ResponseCache
 
 atexit.register(run_plan.print_spend, workflow, STUDY)
@@ -20,10 +20,12 @@ rule spend_plan:
         manifest=MANIFEST,
     output:
         SPEND_PLAN,
+    log:
+        f"{RESULTS}/logs/spend_plan.log",
     params:
         plan=lambda wildcards: plan_digest(STUDY, ResponseCache()),
     run:
-        write_plan(STUDY, ResponseCache(), Path(input.manifest), Path(output[0]))
+        jobs.plan_spend(log[0], STUDY, input.manifest, output[0])
 
 
 rule spend_table:
@@ -38,8 +40,10 @@ rule spend_table:
         ),
     output:
         SPEND,
+    log:
+        f"{RESULTS}/logs/spend_table.log",
     params:
         terms=lambda wildcards: canonical_json(table_terms(STUDY)),
         code=code_digest("spend"),
     run:
-        spend.make_table(params.terms, input.manifest, input.trials, input.scores, ResponseCache(), output[0])
+        jobs.tabulate_spend(log[0], params.terms, input.manifest, input.trials, input.scores, output[0])
