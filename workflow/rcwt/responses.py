@@ -11,6 +11,7 @@ import os
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ class Request:
         """The messages as chat dictionaries."""
         return [{"role": role, "content": content} for role, content in self.messages]
 
-    @property
+    @cached_property
     def key(self) -> str:
         """sha256 over everything that makes a response differ; the host of a server is not part of it."""
         return digest(self._identity())
@@ -73,6 +74,11 @@ class Request:
             "order": self.order,
             "sample": self.sample,
         }
+
+
+@lru_cache(maxsize=1024)
+def _messages_digest(messages: tuple[tuple[str, str], ...]) -> str:
+    return digest([{"role": role, "content": content} for role, content in messages])
 
 
 class ResponseCache:
@@ -106,12 +112,16 @@ class ResponseCache:
         """Keep a response; it is on disk when this returns."""
         path, body = self.path(request.key), response.model_dump(mode="json")
         asked: dict[str, Any] = {"endpoint": request.endpoint, "model": request.model, "params": request.params}
-        asked |= {"messages_sha256": digest(request.chat), "order": request.order, "sample": request.sample}
+        asked |= {
+            "messages_sha256": _messages_digest(request.messages),
+            "order": request.order,
+            "sample": request.sample,
+        }
         kept = {"key": request.key, "request": asked, "response": body, "checksum": digest(body)}
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(kept, file, ensure_ascii=False)
+            file.write(json.dumps(kept, ensure_ascii=False))
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).replace(path)

@@ -63,3 +63,4 @@ def begin(workflow: Any, study: Study) -> None:
         from rcwt.runtime import current  # a run without calls over the network does not need its code
 
         current(config).progress.planned = calls
+        current(config).warm_up()

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from rcwt.config import Config
 from rcwt.embedded import ask_reader
 from rcwt.errors import CallError
-from rcwt.exchange import close_clients
+from rcwt.exchange import close_clients, load_litellm
 from rcwt.progress import Progress
 from rcwt.records import Response
 from rcwt.remote import Remote
@@ -100,6 +100,10 @@ class Runtime:
                 self._thread.start()
                 self.progress.start()
             return self._loop
+
+    def warm_up(self) -> None:
+        """Start the event loop and load litellm there, while the first jobs run that need no network."""
+        self._event_loop().call_soon_threadsafe(load_litellm)
 
     def finish(self) -> None:
         """Show the final state of the calls, close the connections and end the event loop."""

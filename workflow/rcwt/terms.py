@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from rcwt import ledger
@@ -70,4 +71,9 @@ def output_cap(params: Mapping[str, Any]) -> int:
 
 def request_tokens(request: Request) -> int:
     """Tokens of a request's messages in cl100k_base, with what a chat format adds to each."""
-    return sum(count(content) + MESSAGE_OVERHEAD for _, content in request.messages)
+    return _message_tokens(request.messages)
+
+
+@lru_cache(maxsize=1024)
+def _message_tokens(messages: tuple[tuple[str, str], ...]) -> int:
+    return sum(count(content) + MESSAGE_OVERHEAD for _, content in messages)
