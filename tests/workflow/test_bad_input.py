@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from conftest import Project
+from projects import Project
 
 TASK = "resources/templates/spec_recall"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from conftest import Project
+from projects import Project
 from servers import KEY, Server, configuration, write
 
 from rcwt.trials import read_table

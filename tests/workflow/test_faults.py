@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from conftest import Project
+from projects import Project
 from servers import Server, configuration, write
 
 from rcwt.trials import read_table

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 import pytest
 import yaml
-from conftest import Project, copy_project
+from projects import Project, copy_project
 
 from rcwt.scoring.outcomes import TrialScores, read_scores
 from rcwt.trials import read_table

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from conftest import Project
+from projects import Project
 
 from rcwt.trials import read_table
 

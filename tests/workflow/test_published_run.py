@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from conftest import copy_project
+from projects import copy_project
 
 MODELS = ["gemini-2.0-flash", "claude-haiku-4-5-20251001", "gpt-4.1-mini"]
 

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import Project
+from projects import Project
 
 CELL_RULES = ("prompt", "calls", "scores")
 TASK = "resources/templates/spec_recall"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import PLANNED, Project, copy_project
+from projects import PLANNED, Project, copy_project
 
 from rcwt.tokens import count
 
