@@ -1,11 +1,6 @@
 """Judges in a real run against a server of models: one that misbehaves, and a person's audit."""
 
-import json
 import shutil
-import subprocess
-import sys
-import time
-import urllib.request
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +10,7 @@ import pandas as pd
 import pytest
 import yaml
 from projects import Project, copy_project
+from servers import Server, api_base
 
 from rcwt.scoring.outcomes import TrialScores, read_scores
 from rcwt.trials import read_table
@@ -41,35 +37,14 @@ SCRIPT = {
 TABLES = ("results/scores.parquet", "results/tables/judge_agreement.csv")
 
 
-class Server:
-    """The fault server as a process of its own."""
-
-    def __init__(self, root: Path, folder: Path) -> None:
-        folder.mkdir(parents=True)
-        script, port_file = folder / "script.json", folder / "port"
-        script.write_text(json.dumps(SCRIPT))
-        command = [sys.executable, str(root / "tests/fixtures/fault_server.py"), "--script", str(script)]
-        self.process = subprocess.Popen([*command, "--port-file", str(port_file)], stdout=subprocess.DEVNULL)
-        for _ in range(200):
-            if port_file.exists() and port_file.read_text():
-                break
-            time.sleep(0.05)
-        self.address = f"http://127.0.0.1:{port_file.read_text()}"
-
-    def stats(self) -> dict[str, Any]:
-        with urllib.request.urlopen(f"{self.address}/stats") as answer:
-            stats: dict[str, Any] = json.load(answer)
-        return stats
-
-
 @pytest.fixture(scope="module")
 def judged(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Project, dict[str, Any]]]:
     """A run with two judges, and what the server had received at its end. Not to be edited: see `copy`."""
     folder = tmp_path_factory.mktemp("judged")
-    server = Server(root, folder / "server")
+    server = Server(folder / "server", **SCRIPT)
     try:
         project = copy_project(root, folder / "project")
-        entry = {"api_base": f"{server.address}/v1", "endpoint_id": "local", "max_concurrency": 4}
+        entry = {"api_base": api_base(server, "openai"), "endpoint_id": "local", "max_concurrency": 4}
         overlay = {
             "models": ["t"],
             "judges": ["rules", "j"],
@@ -87,8 +62,7 @@ def judged(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tup
         project.succeed(*TABLES, "--cores", "2", "--configfile", "mine.yaml")
         yield project, server.stats()
     finally:
-        server.process.terminate()
-        server.process.wait()
+        server.stop()
 
 
 @pytest.fixture

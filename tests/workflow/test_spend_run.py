@@ -5,16 +5,13 @@ import json
 import math
 import re
 import shutil
-import subprocess
-import sys
-import urllib.request
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pytest
 from projects import PLANNED, Project, copy_project
+from servers import Server
 
 from rcwt.tokens import count
 
@@ -41,27 +38,11 @@ SPEND = re.compile(
 )
 
 
-class Server:
-    """The fault server as a process of its own."""
-
-    def __init__(self, process: "subprocess.Popen[str]", port: int) -> None:
-        self.process, self.port = process, port
-
-    def stats(self) -> dict[str, Any]:
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/stats") as reply:
-            content: dict[str, Any] = json.load(reply)
-            return content
-
-
 @pytest.fixture(scope="module")
-def server(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    script = tmp_path_factory.mktemp("server") / "script.json"
-    script.write_text(json.dumps({"usage": BILLED}))
-    command = [sys.executable, str(root / "tests/fixtures/fault_server.py"), "--port", "0", "--script", str(script)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        yield Server(process, int(process.stdout.readline()))
-        process.terminate()
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    running = Server(tmp_path_factory.mktemp("server"), usage=BILLED)
+    yield running
+    running.stop()
 
 
 def configured(project: Project, server: Server) -> Project:
