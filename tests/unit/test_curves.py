@@ -188,11 +188,19 @@ def test_a_midpoint_that_the_points_do_not_give(means, why):
     assert np.isnan(found.theta(4096))
 
 
-def test_a_steep_cliff_between_two_near_points_is_identified_and_flagged():
+def test_a_cliff_somewhere_between_two_points_is_flagged_and_no_number():
     found = fit("logistic", P, [1, 1, 1, 1, 1, 1, 0, 0, 0], 4096)
-    assert found.at_bound  # k
-    assert found.identified
-    assert P[5] < found.params["p0"] < P[6]
+    assert found.at_bound  # k: any midpoint of the gap from 84.4 to 86.3 % fits as well
+    assert not found.identified
+
+
+@pytest.mark.parametrize("shares", [slice(0, 5), slice(5, 9)], ids=["plateau alone", "floor alone"])
+def test_a_cliff_outside_the_measured_shares_is_no_number(shares):
+    # The paper's Gemini up to 90 % and from 92 % alone; its cliff is at 83.8 %, between those.
+    means = [1, 0.959, 0.944, 0.894, 0.659, 0.4, 0.016, 0.009, 0.006]
+    found = fit("logistic", P[shares], means[shares], 4096)
+    assert not found.identified
+    assert np.isnan(found.theta(4096))
 
 
 def test_constant_data_identify_no_family():

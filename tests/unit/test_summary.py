@@ -110,15 +110,17 @@ def test_theta_comes_with_what_its_interval_resamples() -> None:
         ([1, 1, 0, 0], None, "no curve was fitted"),
         ([1, 1, 1, 1], fit(identified=False), "it is the same at every share"),
         ([1, 0.9, 0.5, 0], fit(identified=False, converged=False), "the fit did not converge"),
+        ([1, 0.9, 0.5, 0], fit(identified=False, p0=0.95), "the cliff lies outside the measured shares"),
         ([1, 0.9, 0.9, 0.7], fit(identified=False, p0=1.0), "p0 is at the end of its range, 0.4 to 1"),
         ([1, 0.9, 0.9, 0.9], fit(identified=False), "it hardly falls over the measured shares"),
-        ([1, 1, 0, 0.01], fit(identified=False), "no measured share lies on the cliff, so its place is open"),
+        ([1, 1, 0, 0.01], fit(identified=False), "the measured shares leave the place of the cliff open"),
     ],
 )
 def test_a_theta_that_is_not_identified_is_no_number_and_has_a_reason(
     means: list[float | None], row: "pd.Series[Any] | None", reason: str
 ) -> None:
-    cells = pd.DataFrame({"effective_mean": pd.Series(means, dtype="float64")})
+    p = [0.9 * place / len(means) for place in range(1, len(means) + 1)]
+    cells = pd.DataFrame({"effective_mean": pd.Series(means, dtype="float64"), "p": p})
     assert why_not_identified(row, cells, "effective_mean") == reason
     if row is None or not row["identified"]:
         assert theta(row, cells) == f"not identified: {reason}"

@@ -82,7 +82,8 @@ def gather(
 def checked_records(condition: Mapping[str, Any], path: Path) -> list[TrialRecord]:
     """A cell's trials, held against its row of the manifest. Raises StaleResultError where they are not the planned."""
     records = read_records(path)
-    remedy = f"Run: snakemake --cores 8 --forcerun calls -- {path}; cached responses are not paid for again"
+    # A command would need the same --configfile; deleting works with whatever command was given.
+    remedy = f"Delete {path.parents[1]} and run the same command again; cached responses are not paid for again"
     other = next((record for record in records if record.prompt_sha256 != condition["prompt_sha256"]), None)
     if other is not None:
         raise StaleResultError(
@@ -99,7 +100,8 @@ def _checked_scores(path: Path, calls: Path) -> CellScores:
     scores = read_scores(path)
     if scores.calls_sha256 != file_digest(calls):
         raise StaleResultError(
-            f"{path}: made from other replies than {calls} holds. Run: snakemake --cores 8 --forcerun scores -- {path}"
+            f"{path}: made from other replies than {calls} holds. Delete {path.parents[1]} and run the same command "
+            "again"
         )
     return scores
 

@@ -9,13 +9,19 @@ import datetime
 import json
 from collections.abc import Mapping
 from decimal import Decimal
+from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", description="letters, digits, '.', '_', '-'")]
 ExperimentName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", description="lower case, digits, '_'")]
+
+
+# Strict: YAML reads yes and on as true, which would otherwise count as 1.
 Whole = Annotated[int, Field(strict=True)]
+Number = Annotated[float, Field(strict=True)]
+Flag = Annotated[bool, Field(strict=True)]
 Order = Literal["coord_first", "reason_first"]
 
 #: Arguments of a call that the pipeline itself sets; a `params` map may not override them.
@@ -65,7 +71,7 @@ class Model(Record):
     max_concurrency: Whole = Field(16, ge=1, description="calls in flight at a time")
     rpm: Whole | None = Field(None, ge=1, description="requests a minute; null for no limit")
     tpm: Whole | None = Field(None, ge=1, description="tokens a minute; null for no limit")
-    token_factor: float = Field(1.3, ge=1, le=4, description="the model's own tokens per cl100k_base token")
+    token_factor: Number = Field(1.3, ge=1, le=4, description="the model's own tokens per cl100k_base token")
     params: Params = Field(default_factory=dict, description="parameters laid over the design's")
     param_names: dict[str, str | None] = Field(
         default_factory=dict, description="parameters this vendor names otherwise, or takes out with null"
@@ -95,10 +101,10 @@ class Model(Record):
 class Price(Record):
     """US dollars per million tokens on a date."""
 
-    input: float = Field(ge=0)
-    cached_input: float | None = Field(None, ge=0, description="null: cached tokens cost as much as others")
-    output: float = Field(ge=0)
-    batch_discount: float | None = Field(None, ge=0, le=1, description="part of the price that a batch call saves")
+    input: Number = Field(ge=0)
+    cached_input: Number | None = Field(None, ge=0, description="null: cached tokens cost as much as others")
+    output: Number = Field(ge=0)
+    batch_discount: Number | None = Field(None, ge=0, le=1, description="part of the price that a batch call saves")
     as_of: datetime.date
 
 
@@ -150,11 +156,11 @@ class Config(Record):
     designs: dict[ExperimentName, Design]
     registry: dict[Name, Model]
     prices: dict[Name, Price]
-    offline: bool = Field(False, description="refuse every request that the cache cannot answer")
-    max_usd: float | None = Field(None, ge=0, description="spend cap of a run in US dollars")
+    offline: Flag = Field(False, description="refuse every request that the cache cannot answer")
+    max_usd: Number | None = Field(None, ge=0, description="spend cap of a run in US dollars")
     on_cap: Literal["refuse", "stop"] = "refuse"
-    max_missing: float = Field(0.02, ge=0, le=1, description="largest share of missing scores `all` accepts")
-    results_dir: str = Field("results", min_length=1)
+    max_missing: Number = Field(0.02, ge=0, le=1, description="largest share of missing scores `all` accepts")
+    results_dir: Annotated[str, AfterValidator(lambda path: str(PurePosixPath(path)))] = Field("results", min_length=1)
     artifact: str | None = Field(None, description="folder of the paper's public artifact; null to make calls")
     audit: str | None = Field(None, description="a scored audit sample, put back as the judge `human`")
     audit_per_cell: Whole = Field(1, ge=1, description="trials of each cell in the audit sample")

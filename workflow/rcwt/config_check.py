@@ -1,16 +1,23 @@
 """From the mapping that Snakemake merged to a checked `Config`, or one message that says what to change."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
 from pydantic import BaseModel, ValidationError
 
 from rcwt.config import HUMAN_JUDGE, RULES_JUDGE, Config, Design
 from rcwt.config_files import ConfigFile, KeyPath, find_key
 from rcwt.errors import ConfigError
 
+#: A results folder becomes part of shell commands and of patterns with wildcards.
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?|null")
+RESULTS_DIR = re.compile(r"[A-Za-z0-9._/-]+")
+#: The project's own folders, which no run may write into.
+SOURCES = (".", ".git", ".snakemake", "config", "docs", "profiles", "resources", "tests", "workflow")
 #: Where a key that nobody set is expected.
 HOME = {"registry": "config/models.yaml", "prices": "config/prices.yaml"}
 
@@ -24,7 +31,7 @@ def load(merged: Mapping[str, Any], paths: Sequence[Path], command_line: Mapping
     files = [ConfigFile.read(path) for path in paths]
     where = _Locator(files, command_line or {})
     try:
-        config = Config.model_validate(dict(merged))
+        config = Config.model_validate(_typed(dict(merged), command_line or {}))
     except ValidationError as error:
         faults = [_describe(fault, merged, where) for fault in error.errors()]
         raise ConfigError("\n".join(dict.fromkeys(faults))) from None
@@ -32,6 +39,17 @@ def load(merged: Mapping[str, Any], paths: Sequence[Path], command_line: Mapping
     if faults:
         raise ConfigError("\n".join(faults))
     return config
+
+
+def _typed(merged: Any, command_line: Any) -> Any:
+    """`merged` with the values of `--config` as YAML reads them: inside a mapping Snakemake leaves numbers as text."""
+    if isinstance(command_line, Mapping) and isinstance(merged, Mapping):
+        return {
+            key: _typed(value, command_line[key]) if key in command_line else value for key, value in merged.items()
+        }
+    if isinstance(command_line, list) and isinstance(merged, list):
+        return [_typed(*pair) for pair in zip(merged, command_line, strict=False)]
+    return yaml.safe_load(merged) if isinstance(merged, str) and _NUMBER.fullmatch(merged) else merged
 
 
 class _Locator:
@@ -80,8 +98,13 @@ def _shown(value: Any) -> str:
 def _accepted(key: KeyPath, fault: Any) -> str:
     message = str(fault["msg"]).removeprefix("Value error, ").removeprefix("Input should be ").rstrip(".")
     message = message.removeprefix("a valid ").removeprefix("String should ")
+    if fault["type"] in {"model_type", "dict_type"}:
+        message = "a mapping of keys"
     if fault["type"] == "string_pattern_mismatch":
-        message = "a name of letters, digits, '.', '_' and '-'"
+        lower = str(fault["ctx"]["pattern"]).startswith("^[a-z]")
+        message = (
+            "a name of lower-case letters, digits and '_'" if lower else "a name of letters, digits, '.', '_' and '-'"
+        )
     field = _field(key)
     described = f" ({field.description})" if field is not None and field.description else ""
     return "a value for this key" + described if fault["type"] == "missing" else message + described
@@ -123,7 +146,7 @@ def _field(key: KeyPath) -> Any:
 
 def _cross_faults(config: Config, where: _Locator) -> Sequence[str]:
     """Names that point to nothing: a model outside the registry, an experiment outside the designs."""
-    faults: list[str] = []
+    faults = list(_path_faults(config, where))
     if config.published:
         return faults
     for list_key, names in (("models", config.models), ("judges", config.judges)):
@@ -169,6 +192,31 @@ def _reserved(config: Config, where: _Locator, key: KeyPath, name: str) -> list[
     if Path(config.audit).resolve() == sample.resolve():
         return [f"{found}, which a run may write anew, without any score; accepted: a copy of it. {remedy}"]
     return []
+
+
+def _path_faults(config: Config, where: _Locator) -> Iterator[str]:
+    """Folders that would be read or written somewhere else than meant."""
+    if not config.published and "artifact" in where.command_line:
+        yield (
+            "--config: key 'artifact': found nothing; accepted: the folder of the paper's per-call CSV files. Is the "
+            "variable that should name it empty?"
+        )
+    if config.artifact is not None and set("{}") & set(config.artifact):
+        yield (
+            f"{where(('artifact',))}: key 'artifact': found '{config.artifact}'; accepted: a path without "
+            "braces, which Snakemake takes for wildcards. Rename the folder or link to it."
+        )
+    results = config.results_dir
+    first = Path(results).parts[:1]
+    if (
+        not RESULTS_DIR.fullmatch(results)
+        or ".." in Path(results).parts
+        or first in [(), *((name,) for name in SOURCES)]
+    ):
+        yield (
+            f"{where(('results_dir',))}: key 'results_dir': found '{results}'; accepted: a folder of letters, digits "
+            f"and '._-/', not above this one and not one of the project's own ({', '.join(SOURCES)})."
+        )
 
 
 def _unregistered(config: Config, where: _Locator, key: KeyPath, name: str) -> list[str]:

@@ -44,6 +44,8 @@ K_MAX = 300.0  # at W = 4096
 PERFECT_RMSE = 1e-7
 #: A parameter this close to its bound, in parts of the distance between its bounds, is at it.
 BOUND_TOLERANCE = 1e-6
+#: A point lies on the slope of a logistic when the curve is between these parts of R0 there.
+SLOPE = (0.1, 0.9)
 #: A midpoint is identified when the curve falls by this part of R0 between the outermost points ...
 MIN_FALL = 0.25
 #: ... and when shifting it by 0.01 moves the curve by this part of R0, however R0 and k make up for it.
@@ -100,17 +102,19 @@ def logistic(p: ArrayLike, params: ArrayLike) -> tuple[Floats, Floats]:
 def midpoint_identified(p: Floats, params: Floats, low: Floats, high: Floats) -> np.ndarray:
     """Say for which logistic fits the points determine p0; all of `params`, `low`, `high` are (..., 3).
 
-    They do not when p0 stands at a bound; when the curve hardly falls between the smallest and the largest p
-    (the midpoint would be an extrapolation); when it lies beyond them and k is at its upper bound (the bound
-    would set it); or when another p0 with another R0 and k fits as well (a curve without slope; a cliff
-    inside a gap between two points, where any p0 of the gap serves).
+    They do not when p0 stands at a bound or outside the measured p (an extrapolation); when the curve hardly falls
+    between the smallest and the largest p; when k is at its upper bound and no point lies on the slope (the cliff
+    is somewhere in a gap between two points, and the bound would set the place); or when another p0 with another
+    R0 and k fits as well.
     """
     p0 = params[..., 2]
     edge = BOUND_TOLERANCE * (high - low)
     inside = (p0 > low[..., 2] + edge[..., 2]) & (p0 < high[..., 2] - edge[..., 2])
-    among = (p0 >= p.min()) & (p0 <= p.max())
-    inside &= among | (params[..., 1] < high[..., 1] - edge[..., 1])
+    inside &= (p0 >= p.min()) & (p0 <= p.max())
     values, derivatives = logistic(p, params)
+    height = values / params[..., 0:1]
+    on_slope = ((height > SLOPE[0]) & (height < SLOPE[1])).any(axis=-1)
+    inside &= on_slope | (params[..., 1] < high[..., 1] - edge[..., 1])
     falls = values[..., p.argmin()] - values[..., p.argmax()] >= MIN_FALL * params[..., 0]
     others = _unit(derivatives[..., 0])
     steepness = _unit(_without(derivatives[..., 1], others))

@@ -60,15 +60,21 @@ def read_folder(folder: Path) -> list[CsvFile]:
     if not folder.is_dir():
         what = "a file, not a folder" if folder.exists() else "no such folder"
         raise PublishedDataError(f"artifact {folder}: {what}. {GIVE_FOLDER}")
+    found = csv_files(folder)
+    if not found:
+        raise PublishedDataError(f"artifact {folder}: holds no CSV file. {GIVE_FOLDER}")
+    return [_read(name, path) for name, path in found]
+
+
+def csv_files(folder: Path) -> list[tuple[str, Path]]:
+    """The CSV files below a folder with their relative names, in order; hidden ones aside."""
     found = []
     for path in folder.rglob("*"):
         name = path.relative_to(folder)
         hidden = any(part.startswith(".") for part in name.parts)
         if path.suffix.lower() == ".csv" and path.is_file() and not hidden:
             found.append((name.as_posix(), path))
-    if not found:
-        raise PublishedDataError(f"artifact {folder}: holds no CSV file. {GIVE_FOLDER}")
-    return [_read(name, path) for name, path in sorted(found)]
+    return sorted(found)
 
 
 def decoded(file: CsvFile) -> str:

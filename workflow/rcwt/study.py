@@ -14,6 +14,7 @@ from rcwt.design import Condition, conditions
 from rcwt.digests import canonical_json, code_digest, digest, file_digest, write_text
 from rcwt.errors import ConfigError, TaskError
 from rcwt.prompts import Prompt
+from rcwt.published_files import csv_files
 from rcwt.scoring.model_judge import ask_params
 from rcwt.tasks import Task, judge_digest, load_task, statement_digest
 
@@ -50,9 +51,10 @@ class Study:
     def artifact_files(self) -> list[str]:
         """The CSV files of the paper's artifact. Raises ConfigError for a folder without any."""
         folder = Path(self.config.artifact or "")
-        files = sorted(str(path) for path in folder.rglob("*.csv")) if folder.is_dir() else []
+        files = [str(path) for _, path in csv_files(folder)] if folder.is_dir() else []
         if not files:
-            found = "no such folder" if not folder.is_dir() else "a folder without CSV files"
+            missing = "a file" if folder.is_file() else "no such folder"
+            found = "a folder without CSV files" if folder.is_dir() else missing
             raise ConfigError(
                 f"key 'artifact': found '{self.config.artifact}' ({found}); accepted: a folder that holds the per-call "
                 "CSV files of the paper's public artifact, or a part of them. Give it with --config artifact=PATH"
@@ -98,8 +100,10 @@ class Study:
         return digest([quantities, prompt.sha256])
 
     def sources(self, task: str) -> list[str]:
-        """Files of a task folder."""
-        return sorted(str(path) for path in (self.templates / task).iterdir() if path.suffix in {".md", ".yaml"})
+        """Files of a task folder that its prompts and items are made from; notes beside them are not."""
+        loaded = self.tasks[task] if task in self.tasks else load_task(self.templates / task)
+        texts = ["instruction", *(["reference"] if loaded.reference else []), *loaded.coordinations, *loaded.questions]
+        return [str(self.templates / task / name) for name in (*(f"{text}.md" for text in texts), "task.yaml")]
 
     @property
     def task_folders(self) -> list[str]:

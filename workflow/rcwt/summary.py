@@ -2,15 +2,26 @@
 
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 import pandas as pd
 
 from rcwt.curves import MIN_FALL, P0_BOUNDS
+from rcwt.printed import comparison
 from rcwt.reader import NAME as READER_NAME
-from rcwt.tables import SOURCES, Selection, fit_of, paper_order, printed_accuracy, printed_percent, select
+from rcwt.tables import (
+    MAIN_EXPERIMENT,
+    MAIN_WINDOW,
+    SOURCES,
+    Selection,
+    fit_of,
+    paper_order,
+    printed_accuracy,
+    printed_percent,
+    select,
+)
 from rcwt.trials import NON_ANSWERS
 
 #: No line is longer.
@@ -27,19 +38,24 @@ def summary(
     table: str | None = None,
     figure: str | None = None,
     embedded: Sequence[str] = (READER_NAME,),
+    printed: Mapping[tuple[str, str], str] | None = None,
 ) -> str:
     """The text of `summary.txt`, each line at most 110 characters.
 
     `trials` has the columns of `rcwt.trials`; `cells` are the cells tables of all kinds, `curves` the fits made from
     them. Accuracies are those of the headline judge, orders pooled; theta is in tokens, with the interval of refits
     over calls and over facts; cost is the sum of the calls' own costs in US dollars. `table` and `figure` say where
-    these are; `embedded` names the models that are the extractive reader.
+    these are; `embedded` names the models that are the extractive reader. The paper's own calls are held against its
+    `printed` Table A1.
     """
     lines = []
     if trials.empty:
         lines.append("No calls: nothing was measured.")
     for selection in _selections(trials, cells, embedded):
         lines += [*_block(selection, trials, curves), ""]
+        main = (selection.experiment, selection.window) == (MAIN_EXPERIMENT, MAIN_WINDOW)
+        if printed and main and selection.published:
+            lines += [f"  {line}" for line in comparison(selection, printed)] + [""]
     for name, path in (("Table", table), ("Figure", figure)):
         if path:
             lines.append(f"{name:<{_GAP}}{path}")
@@ -128,13 +144,15 @@ def why_not_identified(fit: "pd.Series[Any] | None", cells: pd.DataFrame, column
     if values.nunique() == 1:
         return "it is the same at every share"
     if not fit["converged"]:
-        return "the fit did not converge"
+        return "the fit did not converge" if cells["p"].nunique() > 3 else "a curve needs four different shares"
     low, high = P0_BOUNDS
     if fit["p0"] > high - _AT_BOUND or fit["p0"] < low + _AT_BOUND:
         return f"p0 is at the end of its range, {low:g} to {high:g}"
     if values.iloc[0] - values.iloc[-1] < MIN_FALL * values.iloc[0]:
         return "it hardly falls over the measured shares"
-    return "no measured share lies on the cliff, so its place is open"
+    if not cells["p"].min() <= fit["p0"] <= cells["p"].max():
+        return "the cliff lies outside the measured shares"
+    return "the measured shares leave the place of the cliff open"
 
 
 def _tokens(value: float) -> str:

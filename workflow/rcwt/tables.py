@@ -21,6 +21,11 @@ from rcwt.reader import LABEL as READER_LABEL
 from rcwt.reader import NAME as READER_NAME
 from rcwt.statistics import POOLED
 
+#: What a ceiling beside the paper's own calls is made from.
+OWN_TEXTS = (
+    "It is that of this project's task texts, which have the paper's token geometry; the texts of the published calls "
+    "are not part of the data."
+)
 #: The paper's models, in the paper's order; all others follow in the order of the cells.
 PAPER_MODELS = ("gemini-2.0-flash", "claude-haiku-4-5-20251001", "gpt-4.1-mini")
 MAIN_EXPERIMENT = "fixed_budget"
@@ -264,6 +269,8 @@ def note_a1(selection: Selection) -> str:
     parts.append("Accuracies are hits of possible hits, rounded half up from exact counts.")
     if selection.rows["ceiling"].notna().any():
         parts.append("Ceiling: share of the facts whose evidence is still in the prompt.")
+        if selection.published:
+            parts.append(OWN_TEXTS)
     parts += [f"{model}: {label}." for model, label in selection.explained().items()]
     without = "; ".join(f"{model} {_not_plain(selection.of(model))}" for model in selection.models)
     parts.append(

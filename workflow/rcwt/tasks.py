@@ -120,6 +120,11 @@ def load_task(folder: Path) -> Task:
         )
     file = _task_file(folder / TASK_FILE)
     spec = _validated(file)
+    if spec.name != folder.name:
+        raise TaskError(
+            f"{folder / TASK_FILE}: key 'name': found '{spec.name}'; accepted: '{folder.name}', the name of the "
+            "folder, by which designs and tables call the task. Correct one of the two"
+        )
     texts = _texts(folder)
     coordinations = {name: text for name, text in texts.items() if name.startswith(COORDINATION)}
     task = Task(

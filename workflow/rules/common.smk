@@ -36,6 +36,7 @@ except RcwtError as error:
     raise WorkflowError(f"The run cannot start:\n{error}") from None
 
 RESULTS = STUDY.config.results_dir
+STARTED = Path(RESULTS) / "config.yaml"  # written when a run starts
 
 
 wildcard_constraints:
@@ -58,7 +59,8 @@ onstart:
 
 onsuccess:
     current(STUDY.config).finish()
-    if Path(SUMMARY).exists():
+    # Not one that an earlier run, perhaps of another experiment, has left.
+    if Path(SUMMARY).exists() and Path(SUMMARY).stat().st_mtime >= STARTED.stat().st_mtime:
         print(Path(SUMMARY).read_text(encoding="utf-8"), end="", file=sys.stderr)
 
 

@@ -11,6 +11,7 @@ rule summary:
         trials=TRIALS,
         cells=expand(CELLS, kind=STUDY.kinds),
         curves=CURVES,
+        paper="resources/published/table_a1.csv",
     output:
         SUMMARY,
     log:
@@ -24,4 +25,4 @@ rule summary:
         code=code_digest("summary"),
     shell:
         "python {input.script} --trials {input.trials} --cells {input.cells} --curves {input.curves}"
-        " --embedded {params.embedded} --table {params.table} --figure {params.figure} --out {output} 2> {log}"
+        " --paper {input.paper} --embedded {params.embedded} --table {params.table} --figure {params.figure} --out {output} 2> {log}"

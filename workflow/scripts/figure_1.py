@@ -72,7 +72,7 @@ CEILING_COLOUR = "#BDBDBD"
 BAND_COLOUR = "#F4F4F4"
 FIT_DASHES = (0, (1, 1.5))
 #: A printed share this near to a measured one is the same; the instruction may be some tokens longer.
-SAME_SHARE = 0.005
+SAME_SHARE = 0.0005
 Y_LIMITS = (-0.04, 1.05)
 _PLOT_POINTS = (WIDTH - 0.65) * 72  # both panels together
 _EMPTY = pd.DataFrame({"model": [], "p": [], "accuracy": []})
@@ -357,7 +357,8 @@ def _legend(selection: Selection, curves: pd.DataFrame, slots: Sequence[Slot]) -
     if selection.rows["ceiling"].notna().any():
         fits = (_fit(selection, curves, model, "ceiling") for model in selection.models)
         theta = _theta(next((fit for fit in fits if fit is not None), None))
-        label = f"evidence ceiling, {theta}\n(steps half-way between shares)"
+        whose = " of this project's texts" if selection.published else ""
+        label = f"evidence ceiling{whose},\n{theta}\n(steps half-way between shares)"
         handles.append(Line2D([], [], color=CEILING_COLOUR, lw=4, label=label))
     if any(_fit(selection, curves, model) is not None for model in selection.models):
         handles.append(Line2D([], [], color="#404040", ls=FIT_DASHES, lw=0.8, label="logistic fit"))

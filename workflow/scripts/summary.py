@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from rcwt.digests import write_text
+from rcwt.printed import read_printed
 from rcwt.reader import LABEL, NAME
 from rcwt.scripting import exit_on_error
 from rcwt.statistics import read_cells
@@ -20,6 +21,7 @@ def main() -> None:
     parser.add_argument("--cells", nargs="*", default=[], help="cells tables of all kinds")
     parser.add_argument("--curves", required=True, help="curve_fits.csv")
     parser.add_argument("--embedded", nargs="*", default=[NAME], help=f"models that are the {LABEL} (default: {NAME})")
+    parser.add_argument("--paper", help="the paper's printed Table A1")
     parser.add_argument("--table", nargs="?", help="where the table is, as it shall be printed")
     parser.add_argument("--figure", nargs="?", help="where the figure is, as it shall be printed")
     parser.add_argument("--out", type=Path, required=True, help="text file to write")
@@ -31,6 +33,7 @@ def main() -> None:
         options.table,
         options.figure,
         options.embedded,
+        read_printed(options.paper) if options.paper else None,
     )
     write_text(text, options.out)
 
