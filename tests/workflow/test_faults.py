@@ -29,7 +29,7 @@ FAULTS = [
     {"share": 0.05, "act": "hang"},
     {"share": 0.05, "act": "judge_prose", "role": "judge"},
 ]
-#: A second ask holds both texts: it is told by the first that fits. It is not answered in prose, or it would be missing.
+#: A second ask holds both texts and is told by the first. It is not answered in prose, or its scores would be missing.
 ROLES = {"judge_again": "That could not be used:", "judge": "check which statements a reply makes"}
 #: Kills of the run: twenty show it well, `.ci/run` has time for five.
 KILLS = int(os.environ.get("RCWT_KILLS", "5"))

@@ -18,13 +18,15 @@ def read_printed(path: str | Path) -> dict[tuple[str, str], str]:
 def comparison(selection: Selection, printed: Mapping[tuple[str, str], str]) -> list[str]:
     """How many cells of `selection` round (half up, from exact counts) to what is printed, and each that does not."""
     same, other = 0, []
-    for row in selection.rows.itertuples():
-        share, model = printed_percent(row.q), str(row.model)
-        ours, paper = printed_accuracy(row.hits, row.possible), printed.get((share, model))
+    for _, row in selection.rows.iterrows():
+        share, model = printed_percent(row["q"]), str(row["model"])
+        ours, paper = printed_accuracy(row["hits"], row["possible"]), printed.get((share, model))
         if ours is None or paper is None:
             continue
         if ours == paper:
             same += 1
         else:
-            other.append(f"{model} at q = {share} %: {ours} here ({row.hits} of {row.possible}), {paper} printed")
+            other.append(
+                f"{model} at q = {share} %: {ours} here ({row['hits']:.0f} of {row['possible']:.0f}), {paper} printed"
+            )
     return [f"{same} of {same + len(other)} cells equal the paper's printed table", *other] if same or other else []
