@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import yaml
 from projects import Project, copy_project
-from servers import Server, api_base
+from servers import PRICES, Server, api_base, configuration, write
 
 from rcwt.scoring.outcomes import TrialScores, read_scores
 from rcwt.trials import read_table
@@ -172,3 +172,24 @@ def test_a_persons_sample_becomes_a_judge(copy: Project) -> None:
     output = copy.refuse("results/audit/scores.json", *given, *human)
     assert "scored.csv:2: column 'score': found '3'" in output
     assert "Traceback" not in output
+
+
+def test_a_run_fails_where_too_many_scores_are_missing(project: Project, server: Server) -> None:
+    content = configuration(server, judges=["j", "rules"], prices=dict.fromkeys("tj", PRICES))
+    content["registry"]["j"] = {**content["registry"]["t"], "litellm": "openai/judge"}
+    arguments = write(project.folder, content)
+    server.script(
+        roles={"judge": "check which statements a reply makes"},
+        faults=[{"share": 1.0, "act": "judge_prose", "role": "judge"}],
+        strikes=9,
+        per="arrival",
+    )
+    output = project.refuse("results/tables/completeness.csv", "--cores", "2", *arguments)
+    assert "max_missing" in output
+    for order in ("coord_first", "reason_first"):
+        assert f"q90-{order}" in output or order in output
+    # Missing is missing: no zero was made of it.
+    scores = read_table(project.folder / "results/scores.parquet")
+    assert scores.loc[scores["judge"] == "j", "score"].isna().all()
+    assert set(scores.loc[scores["judge"] == "j", "score_status"]) == {"judge_unparsed"}
+    project.succeed("results/tables/completeness.csv", "--cores", "2", *arguments, "--config", "max_missing=1")
