@@ -4,7 +4,6 @@ A cell whose files were made from another prompt, another number of trials or an
 its own calls say is refused: results copied from elsewhere do not slip into a table unseen.
 """
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +16,6 @@ from rcwt.errors import StaleResultError
 from rcwt.records import TrialRecord, read_records
 from rcwt.scoring.outcomes import CellScores, read_scores
 from rcwt.trials import SCORE_SCHEMA, TRIAL_SCHEMA
-
-_TEXT = {"condition", "experiment", "task", "kind", "order", "pack", "prompt_sha256"}
 
 
 @dataclass(frozen=True)
@@ -34,20 +31,6 @@ class CellFiles:
     def scores(self, judge: str, model: str, condition: str) -> Path:
         """Scores of a cell under a judge."""
         return self.results / "scores" / judge / model / f"{condition}.json"
-
-
-def read_manifest(path: Path) -> list[dict[str, Any]]:
-    """Rows of the manifest with numbers as numbers and empty fields as None."""
-    with path.open(newline="", encoding="utf-8") as file:
-        return [{name: _value(name, text) for name, text in row.items()} for row in csv.DictReader(file)]
-
-
-def _value(name: str, text: str) -> Any:
-    if text == "":
-        return None
-    if name in _TEXT or name.startswith("facts_"):
-        return text
-    return float(text) if name in {"q", "p", "ceiling_strict", "ceiling_lenient"} else int(text)
 
 
 def gather(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Concatenate, ParamSpec
 
-from rcwt import calls, manifest, plan, prompts, spend
+from rcwt import calls, manifest, plan, prompts
 from rcwt.digests import write_json, write_text
 from rcwt.responses import ResponseCache
 from rcwt.scoring.cells import score_cell, write_scores
@@ -73,4 +73,6 @@ def plan_spend(study: Study, manifest_file: str, output: str) -> None:
 @logged
 def tabulate_spend(terms: str, manifest_file: str, trials: str, scores: Sequence[str], output: str) -> None:
     """Write what was planned against what was spent, by model and role."""
+    from rcwt import spend  # it needs pandas, which a run that only makes calls does without
+
     spend.make_table(terms, manifest_file, trials, scores, ResponseCache(), output)

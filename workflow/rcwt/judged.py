@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from rcwt.errors import RcwtError
-from rcwt.trials import NON_ANSWERS, STATUSES, TRIAL_KEY
+from rcwt.statuses import NON_ANSWERS, STATUSES
+from rcwt.trials import TRIAL_KEY
 
 #: Score statuses that leave an item without a score, whatever stands in the column `score`.
 UNSCORED = ("judge_unparsed", "judge_truncated", "not_scored")

@@ -14,6 +14,7 @@ from rcwt.prompts import block, blocks_of
 from rcwt.tasks import Task
 from rcwt.tokens import ENCODING, count
 
+_TEXT = {"condition", "experiment", "task", "kind", "order", "pack", "prompt_sha256"}
 COLUMNS = [
     *("condition", "experiment", "task", "kind", "window", "order", "pack", "q", "c", "u", "r", "p"),
     *("coordination_tokens", "reference_tokens", "prompt_tokens", "prompt_sha256"),
@@ -61,6 +62,20 @@ def ceiling_of_budgets(task: Task, coordination: str, c: int, r: int) -> float |
     """Lenient ceiling of a prompt with `c` tokens of coordination and `r` of reference, made of this task's texts."""
     blocks = [block(task.coordinations[coordination], c), block(task.reference or "", r)]
     return ceiling(blocks, task_tokens(task)["items"], "lenient")
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """Rows of the manifest with numbers as numbers and empty fields as None."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return [{name: _value(name, text) for name, text in row.items()} for row in csv.DictReader(file)]
+
+
+def _value(name: str, text: str) -> Any:
+    if text == "":
+        return None
+    if name in _TEXT or name.startswith("facts_"):
+        return text
+    return float(text) if name in {"q", "p", "ceiling_strict", "ceiling_lenient"} else int(text)
 
 
 def write(rows: Iterable[Mapping[str, Any]], path: Path) -> None:

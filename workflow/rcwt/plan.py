@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
-from rcwt.aggregation import read_manifest
+from rcwt import manifest as manifests
 from rcwt.calls import requests
 from rcwt.digests import digest
 from rcwt.judge_plan import JudgeFrame, judge_frame, model_judges
@@ -24,10 +24,10 @@ from rcwt.preflights import preflight_request
 from rcwt.prompts import prompt_tokens
 from rcwt.records import Response
 from rcwt.responses import KeptResponses, Request, ResponseCache
+from rcwt.statuses import NON_ANSWERS
 from rcwt.study import Study
 from rcwt.terms import Terms, output_cap, request_tokens
 from rcwt.tokens import count
-from rcwt.trials import NON_ANSWERS
 
 Role = Literal["target", "judge", "preflight"]
 ROLES: tuple[Role, ...] = ("target", "judge", "preflight")
@@ -328,7 +328,7 @@ def plan_digest(study: Study, cache: ResponseCache) -> str:
 
 def write_plan(study: Study, cache: ResponseCache, manifest: Path, path: Path) -> None:
     """Write the plan of the whole configuration as CSV, by the manifest's prompt tokens; dollars in full."""
-    counted = {row["condition"]: row["prompt_tokens"] for row in read_manifest(manifest)}
+    counted = {row["condition"]: row["prompt_tokens"] for row in manifests.read(manifest)}
     rows = Planner(study, cache, counted).rows(Cells.everything(study))
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows([COLUMNS, *_table(rows)])

@@ -15,7 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from rcwt.errors import PublishedDataError
-from rcwt.trials import ORDERS
+from rcwt.statuses import ORDERS
 
 #: How a user points the import at another folder; every message about the folder ends with it.
 GIVE_FOLDER = "Give the folder with the paper's per-call CSV files: --config artifact=PATH"

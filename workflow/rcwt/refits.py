@@ -16,7 +16,7 @@ from rcwt.curves import FAMILIES, Fit, fit, logistic_bounds, midpoint_identified
 from rcwt.intervals import Floats, draw_calls, generator, percentile_interval
 from rcwt.judged import StatisticsError, item_scores, judged_calls
 from rcwt.statistics import POOLED
-from rcwt.trials import NON_ANSWERS
+from rcwt.statuses import NON_ANSWERS
 
 CURVE_KEY = ["source", "experiment", "window", "model", "judge"]
 _STATISTICS = [field.name for field in fields(Fit) if field.name not in ("family", "params")]

@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from rcwt import ledger
-from rcwt.aggregation import read_manifest
+from rcwt import manifest as manifests
 from rcwt.preflights import PREFLIGHT_CAP, PREFLIGHT_TEXT, read_preflights
 from rcwt.prompts import MESSAGE_OVERHEAD
 from rcwt.records import Usage
@@ -160,7 +160,7 @@ def make_table(terms: str, manifest: str, trials: str, scores: Iterable[str], ca
     """Make the table of a run from the paths of its files; `terms` is JSON, the preflights are beside the cache."""
     rows = spend_rows(
         json.loads(terms),
-        read_manifest(Path(manifest)),
+        manifests.read(Path(manifest)),
         _usages(trials),
         (read_scores(Path(path)) for path in scores),
         read_preflights(cache.folder, Path(manifest).parent),

@@ -13,7 +13,7 @@ import pandas as pd
 
 from rcwt.intervals import Ints, draw_calls, percentile_interval, wilson_interval
 from rcwt.judged import BUDGET, StatisticsError, judged_calls
-from rcwt.trials import NON_ANSWERS, ORDERS, STATUSES
+from rcwt.statuses import NON_ANSWERS, ORDERS, STATUSES
 
 POOLED = "pooled"
 CELL_KEY = ["source", "experiment", "window", "model", "judge", "order", "q"]

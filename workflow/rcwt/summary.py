@@ -11,6 +11,7 @@ import pandas as pd
 from rcwt.curves import MIN_FALL, P0_BOUNDS
 from rcwt.printed import comparison
 from rcwt.reader import NAME as READER_NAME
+from rcwt.statuses import NON_ANSWERS
 from rcwt.tables import (
     MAIN_EXPERIMENT,
     MAIN_WINDOW,
@@ -22,7 +23,6 @@ from rcwt.tables import (
     printed_percent,
     select,
 )
-from rcwt.trials import NON_ANSWERS
 
 #: No line is longer.
 WIDTH = 110

@@ -4,7 +4,8 @@ import argparse
 import json
 from pathlib import Path
 
-from rcwt.aggregation import CellFiles, gather, read_manifest
+from rcwt import manifest as manifests
+from rcwt.aggregation import CellFiles, gather
 from rcwt.scripting import exit_on_error
 from rcwt.trials import SCORE_SCHEMA, TRIAL_SCHEMA, write_table
 
@@ -24,7 +25,7 @@ def main() -> None:
     tasks = [json.loads(path.read_text(encoding="utf-8")) for path in options.tokens]
     effective = {task["task"]: {item["id"]: item["effective"] for item in task["items"]} for task in tasks}
     trials, scores = gather(
-        read_manifest(options.manifest), CellFiles(options.results), options.models, options.judges, effective
+        manifests.read(options.manifest), CellFiles(options.results), options.models, options.judges, effective
     )
     write_table(trials, TRIAL_SCHEMA, options.trials)
     write_table(scores, SCORE_SCHEMA, options.scores)

@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from rcwt.aggregation import CellFiles, read_manifest
+from rcwt import manifest as manifests
+from rcwt.aggregation import CellFiles
 from rcwt.audit import KEY_COLUMNS, SAMPLE_COLUMNS, cells_of, draw, read_scored, write_rows, write_scored
 from rcwt.scripting import exit_on_error
 from rcwt.tasks import load_task
@@ -29,7 +30,7 @@ def main() -> None:
     checking.add_argument("--out", type=Path, required=True, help="output: the scores by sample and item")
     options = parser.parse_args()
     items = {folder.name: load_task(folder).items for folder in options.tasks}
-    cells = cells_of(read_manifest(options.manifest), CellFiles(options.results), options.models, items)
+    cells = cells_of(manifests.read(options.manifest), CellFiles(options.results), options.models, items)
     if options.command == "draw":
         sample, key = draw(cells, options.per_cell, options.seed)
         write_rows(sample, SAMPLE_COLUMNS, options.sample)

@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rcwt.errors import StaleResultError
 from rcwt.records import TrialRecord
+from rcwt.statuses import NON_ANSWERS
 from rcwt.tasks import Item
-from rcwt.trials import NON_ANSWERS
 
 ScoreStatus = Literal["scored", "non_answer", "judge_unparsed", "judge_truncated", "not_scored"]
 
