@@ -189,3 +189,45 @@ def test_every_key_of_the_default_configuration_has_a_comment(root: Path) -> Non
         key = line.split(":")[0].strip()
         if ":" in line and not line.lstrip().startswith(("#", "-")) and key not in {"designs", "on_cap"}:
             assert lines[number - 1].lstrip().startswith("#"), f"line {number + 1}: '{key}' has no comment above it"
+
+
+def test_values_of_the_command_line_are_read_as_yaml_reads_them(merged: dict[str, Any], paths: list[Path]) -> None:
+    # Snakemake hands over `--config offline=true "bootstrap={B: 200}"` with these as text.
+    given = {"offline": "true", "bootstrap": {"B": "200"}, "max_usd": "2.5"}
+    merged |= {"offline": "true", "max_usd": "2.5"}
+    merged["bootstrap"]["B"] = "200"
+    config = load(merged, paths, given)
+    assert (config.offline, config.bootstrap.B, config.bootstrap.seed, config.max_usd) == (True, 200, 0, 2.5)
+
+
+@pytest.mark.parametrize("value", ["no", 1, "false"])
+def test_a_flag_in_a_file_is_true_or_false(merged: dict[str, Any], paths: list[Path], value: Any) -> None:
+    merged["offline"] = value
+    assert "key 'offline': found" in refused(merged, paths)
+
+
+@pytest.mark.parametrize("key", ["max_usd", "max_missing"])
+def test_true_is_no_number(merged: dict[str, Any], paths: list[Path], key: str) -> None:
+    merged[key] = True
+    assert f"key '{key}': found True" in refused(merged, paths)
+
+
+@pytest.mark.parametrize(
+    "folder", ["my results", "o$(touch x)", "a{b}", "../up", "workflow", "workflow/x", ".", "", "/a/../b"]
+)
+def test_results_go_nowhere_else_than_meant(merged: dict[str, Any], paths: list[Path], folder: str) -> None:
+    merged["results_dir"] = folder
+    assert "key 'results_dir': found" in refused(merged, paths)
+
+
+@pytest.mark.parametrize(("given", "kept"), [("out/", "out"), ("/tmp/a-b_c.d", "/tmp/a-b_c.d"), ("./x//y", "x/y")])
+def test_a_results_folder_has_one_spelling(merged: dict[str, Any], paths: list[Path], given: str, kept: str) -> None:
+    merged["results_dir"] = given
+    assert load(merged, paths).results_dir == kept
+
+
+def test_an_artifact_that_names_nothing_is_refused(merged: dict[str, Any], paths: list[Path]) -> None:
+    merged["artifact"] = None
+    assert "--config: key 'artifact': found nothing" in refused(merged, paths, {"artifact": None})
+    merged["artifact"] = "pub/k{13}"
+    assert "without braces" in refused(merged, paths)

@@ -14,7 +14,7 @@ from rcwt.config_files import ConfigFile, KeyPath, find_key
 from rcwt.errors import ConfigError
 
 #: A results folder becomes part of shell commands and of patterns with wildcards.
-_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?|null")
+_SCALAR = re.compile(r"-?[0-9]+(\.[0-9]+)?|true|false|null", re.IGNORECASE)
 RESULTS_DIR = re.compile(r"[A-Za-z0-9._/-]+")
 #: The project's own folders, which no run may write into.
 SOURCES = (".", ".git", ".snakemake", "config", "docs", "profiles", "resources", "tests", "workflow")
@@ -42,14 +42,14 @@ def load(merged: Mapping[str, Any], paths: Sequence[Path], command_line: Mapping
 
 
 def _typed(merged: Any, command_line: Any) -> Any:
-    """`merged` with the values of `--config` as YAML reads them: inside a mapping Snakemake leaves numbers as text."""
+    """`merged` with the values of `--config` as YAML reads them: Snakemake leaves some of them as text."""
     if isinstance(command_line, Mapping) and isinstance(merged, Mapping):
         return {
             key: _typed(value, command_line[key]) if key in command_line else value for key, value in merged.items()
         }
     if isinstance(command_line, list) and isinstance(merged, list):
         return [_typed(*pair) for pair in zip(merged, command_line, strict=False)]
-    return yaml.safe_load(merged) if isinstance(merged, str) and _NUMBER.fullmatch(merged) else merged
+    return yaml.safe_load(merged) if isinstance(merged, str) and _SCALAR.fullmatch(merged) else merged
 
 
 class _Locator:
