@@ -25,7 +25,7 @@ def test_the_line_says_what_is_done_and_what_is_waited_for() -> None:
         "busy": lambda: LimiterState(64, 9, "concurrency", "64 calls in flight", 0.0),
     }
     line = shown.line()
-    for part in ("calls 25/100", "7 cached", "3 retries", "slow waits 12 s (retry-after: 429", "$1.2346", "left"):
+    for part in ("calls 25/100", "7 cached", "3 retried", "slow waits 12 s (retry-after: 429", "$1.2346", "left"):
         assert part in line
     assert "busy" not in line  # a full pipe is no wait
 

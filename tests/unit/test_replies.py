@@ -66,9 +66,15 @@ def test_reasoning_beside_the_completion_is_added() -> None:
     assert "added" in (read.note or "")
 
 
-@pytest.mark.parametrize("usage", [{}, {"prompt_tokens": None}, {"prompt_tokens": "12"}, {"prompt_tokens": True}])
-def test_what_is_no_count_is_missing(usage: dict[str, Any]) -> None:
-    assert usage_of("openai", usage).prompt_tokens is None
+@pytest.mark.parametrize("count", [None, "twelve", "-1", -1, 1.5, True, 10**20, [12]])
+def test_what_is_no_count_is_missing(count: Any) -> None:
+    assert usage_of("openai", {"prompt_tokens": count}).prompt_tokens is None
+    assert usage_of("openai", {}).prompt_tokens is None
+
+
+@pytest.mark.parametrize("count", [12, 12.0, "12"])
+def test_a_whole_number_is_a_count_however_it_is_written(count: Any) -> None:
+    assert usage_of("openai", {"prompt_tokens": count}).prompt_tokens == 12
 
 
 @pytest.mark.parametrize("body", ["", "null", "[]", "{}", '"text"', "{"])

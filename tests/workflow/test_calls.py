@@ -85,7 +85,7 @@ def test_what_every_call_would_fail_of_costs_one_call(
     output = project.refuse(TARGET, "--cores", "8", *write(project.folder, content))
     assert server.stats()["received"] == 1
     assert expected in output
-    assert f"{CELLS} cells have no responses yet" in output
+    assert f"{CELLS} cells are not complete" in output
     assert kept(project) == []
 
 
@@ -170,3 +170,20 @@ def test_a_broken_cache_file_is_told_and_asked_again(project: Project, server: S
     assert broken.name in output
     assert "asked again" in output
     assert server.stats()["received"] == 1 + 1
+
+
+def test_a_key_that_no_header_may_hold_is_refused_before_it_is_sent(project: Project, server: Server) -> None:
+    arguments = write(project.folder, configuration(server))
+    result = project.run(TARGET, "--cores", "8", *arguments, environment={"TEST_KEY": "sk-one\nsk-two-planted"})
+    assert result.returncode != 0
+    assert "wrong_key" in result.stdout
+    assert "TEST_KEY" in result.stdout
+    assert "sk-two-planted" not in result.stdout
+    assert server.stats()["received"] == 0
+
+
+def test_half_a_character_is_kept_as_a_mark(project: Project, server: Server) -> None:
+    server.script(text={"literal": "cut emoji \ud83d"})
+    run(project, write(project.folder, configuration(server)))
+    texts = read_table(project.folder / TARGET)["text"]
+    assert set(texts) == {"cut emoji \ufffd"}

@@ -80,7 +80,7 @@ def test_the_cap_holds_to_the_call(project: Project, server: Server) -> None:
     output = project.refuse(TARGET, "--cores", "8", *write(project.folder, content))
     assert server.stats()["received"] == 1 + 3
     assert "max_usd" in output
-    assert "18 cells have no responses yet" in output
+    assert "18 cells are not complete" in output
     assert len(list((project.folder / ".cache/responses").rglob("*.json"))) == 3
 
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from rcwt.faults import PermanentFault
-from rcwt.keys import scrub
+from rcwt.keys import SURELY_A_SECRET, scrub
 from rcwt.parameters import Message, changed_messages, sent_parameters, unsent
 
 if TYPE_CHECKING:
@@ -95,7 +95,10 @@ class Exchange:
 
     def finish(self, content: bytes) -> None:
         """Record that the answer has been read to its end."""
-        self.body = scrub(content.decode("utf-8", errors="replace"))
+        text = content.decode("utf-8-sig", errors="replace")
+        # An error may echo the key; a reply is the model's own words, in which only what can be no word is cut.
+        succeeded = self.status is not None and self.status < 300
+        self.body = scrub(text, SURELY_A_SECRET if succeeded else 0)
         self.done_at = time.monotonic()
 
     @property

@@ -12,6 +12,9 @@ SCRUBBED = "[key removed]"
 #: A shorter value is a placeholder such as `none`, and would be cut out of ordinary words.
 SHORTEST_KEY = 6
 
+#: A value this long is no word that a model would say; shorter ones are often placeholders such as `ollama`.
+SURELY_A_SECRET = 16
+
 _known: set[str] = set()
 _lock = threading.Lock()
 
@@ -31,11 +34,13 @@ def read_key(variable: str | None) -> str | None:
     return value
 
 
-def scrub(text: str) -> str:
-    """Return `text` without any key that was ever read, each replaced by `SCRUBBED`."""
+def scrub(text: str, shortest: int = 0) -> str:
+    """Return `text` without any key of at least `shortest` characters that was ever read, replaced by `SCRUBBED`."""
     with _lock:
         # Longest first: one key may be the beginning of another.
         known = sorted(_known, key=len, reverse=True)
     for key in known:
+        if len(key) < shortest:
+            break
         text = text.replace(key, SCRUBBED)
     return text

@@ -41,10 +41,10 @@ class Progress:
         """Done of total, cached, retries, what calls are waiting on, dollars so far and time left."""
         total = max(self.planned or 0, self.asked)
         parts = [f"calls {self.done}/{total}", f"{self.cached} cached"]
-        parts += [f"{self.retries} retries"] if self.retries else []
+        parts += [f"{self.retries} retried"] if self.retries else []
         parts += self._waiting()
         parts.append(f"${self.dollars():.4f}")
-        if 0 < self.done < total:
+        if 0 < self.done < total and not self._stop.is_set():
             left = (time.monotonic() - self._started) / self.done * (total - self.done)
             parts.append(f"about {_duration(left)} left")
         return " · ".join(parts)

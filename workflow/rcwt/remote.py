@@ -71,6 +71,7 @@ class Remote:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._sending: set[asyncio.Task[Any]] = set()
         self._interrupted = False
+        self._unwritable: CallError | None = None
 
     async def fetch(self, request: Request, model: str, role: str) -> Response:
         """One response, from the cache if another process has put it there meanwhile. Raises CallError."""
@@ -80,7 +81,7 @@ class Remote:
         self.progress.asked += 1
         try:
             gate = self._gate(model)
-            if role == "judge":
+            if role == "judge" and gate.name not in self._probes:
                 response = await self._as_judge(gate, request)
             else:
                 await self._probe(gate, request)
@@ -158,7 +159,15 @@ class Remote:
                 return kept
             response = await self._paid(gate, request)
             # In the loop's own thread: the response is on disk before the claim is given back.
-            self.cache.put(request, response)
+            try:
+                self.cache.put(request, response)
+            except OSError as error:
+                # Whatever is asked for from now on would be paid and lost as well.
+                self._unwritable = CallError(
+                    f"the response cache {self.cache.folder} cannot be written ({error.strerror}); nothing more "
+                    "is sent. Make room or move it with RCWT_CACHE, then run again"
+                )
+                raise self._unwritable from None
             return response
 
     async def _paid(self, gate: _Gate, request: Request) -> Response:
@@ -175,6 +184,8 @@ class Remote:
     async def _attempt(self, gate: _Gate, request: Request, worst: Decimal, deadline_s: float) -> WireReply:
         if self._interrupted:
             raise InterruptedCallError("interrupted before it was sent; the next run asks for it")
+        if self._unwritable is not None:
+            raise self._unwritable
         reservation = await self.ledger.reserve_when_free(worst)
         if reservation is None:
             balance = self.ledger.balance()
@@ -240,11 +251,11 @@ def _response(reply: WireReply, attempts: int, price: ledger.Price) -> Response:
     usage = reply.usage
     return Response(
         status=reply.status,
-        text=reply.text,
-        finish_reason=reply.finish_reason,
-        returned_model=reply.returned_model,
-        response_id=reply.response_id,
-        system_fingerprint=reply.system_fingerprint,
+        text=_whole(reply.text),
+        finish_reason=_whole(reply.finish_reason),
+        returned_model=_whole(reply.returned_model),
+        response_id=_whole(reply.response_id),
+        system_fingerprint=_whole(reply.system_fingerprint),
         usage=Usage(
             prompt=usage.prompt_tokens,
             cached=usage.cached_tokens,
@@ -259,3 +270,8 @@ def _response(reply: WireReply, attempts: int, price: ledger.Price) -> Response:
         cost_usd=None if cost is None else float(cost),
         price_as_of=price.as_of.isoformat(),
     )
+
+
+def _whole(text: str | None) -> str | None:
+    """Text that can be kept: half of a character's escape, as a server that cuts by bytes sends it, becomes U+FFFD."""
+    return None if text is None else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -13,6 +13,8 @@ from typing import Any, Literal
 from rcwt.faults import ErrorBody
 
 Protocol = Literal["openai", "anthropic", "gemini"]
+#: A count above this is no count of tokens.
+MOST_TOKENS = 10**9
 Status = Literal["ok", "truncated", "empty", "refused", "filtered"]
 
 
@@ -257,7 +259,12 @@ def _checked(
 
 
 def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """A number of tokens, also where a server writes it as 100.0 or "100"; None for anything else, absurd ones too."""
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        value = int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS else None
 
 
 def _str(value: object) -> str | None:

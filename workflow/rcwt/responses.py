@@ -120,11 +120,15 @@ class ResponseCache:
         kept = {"key": request.key, "request": asked, "response": body, "checksum": digest(body)}
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(json.dumps(kept, ensure_ascii=False))
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(json.dumps(kept, ensure_ascii=False))
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
 
 
 class KeptResponses:

@@ -118,7 +118,7 @@ class Runtime:
         """Each cell that failed, with its cause and what to do; empty when none of them needed a call."""
         if not self.failures:
             return ""
-        lines = [f"{len(self.failures)} cells have no responses yet:"]
+        lines = [f"{len(self.failures)} cells are not complete, nor is what is made from them:"]
         lines += [f"  {cell}: {cause}" for cell, cause in sorted(self.failures.items())]
         return "\n".join([*lines, "What has arrived is kept: the same command asks only for what is missing.", ""])
 

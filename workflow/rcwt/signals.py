@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: replies under way are kept, nothing more is sent, and every child process ends.
+"""Ctrl-C, SIGTERM, a closed terminal: replies under way are kept, nothing more is sent, every child process ends.
 
 Snakemake's own handlers wait for the cells that run in its threads; these are called first, so that the cells end
 within seconds, and then hand over.
@@ -13,9 +13,12 @@ import psutil
 
 
 def install(interrupt: Callable[[], None]) -> None:
-    """Call `interrupt` and end all child processes on SIGINT and SIGTERM, before the handlers that stand now."""
+    """Call `interrupt` and end all child processes on SIGINT, SIGTERM and SIGHUP, before the handlers of now."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _before(signal.getsignal(number), interrupt))
+    # A closed terminal ends a run as SIGTERM does, unless it was started to outlive it (nohup).
+    if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
+        signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGTERM))
 
 
 def _before(previous: Any, interrupt: Callable[[], None]) -> Callable[[int, FrameType | None], Any]:

@@ -107,7 +107,15 @@ def _check(endpoint: Endpoint, asked: Mapping[str, Any]) -> None:
             "no max_tokens is set, so a reply has no bound",
             "Set `max_tokens` in `params`",
         )
-    if endpoint.api_key_env and read_key(endpoint.api_key_env) is None:
+    key = read_key(endpoint.api_key_env)
+    if key is not None and not (key.isascii() and key.isprintable() and " " not in key):
+        raise PermanentFault(
+            "wrong_key",
+            None,
+            f"the value of {endpoint.api_key_env} holds a space, a line break or another character no key has",
+            f"Put the key for {endpoint.name} alone into {endpoint.api_key_env}",
+        )
+    if endpoint.api_key_env and key is None:
         raise PermanentFault(
             "missing_key",
             None,

@@ -171,6 +171,8 @@ def _outcome(record: TrialRecord, exchange: Sequence[tuple[Request, Response]], 
         judge_replies=tuple(response.text for response in responses),
         judge_fault=read if isinstance(read, str) else None,
         judge_prompt_tokens=_total([response.usage.prompt for response in responses]),
+        # As in the ledger: cached tokens that are not said count as none.
+        judge_cached_tokens=sum(response.usage.cached or 0 for response in responses),
         judge_completion_tokens=_total([response.usage.completion for response in responses]),
         judge_cost_usd=_total([response.cost_usd for response in responses]),
     )
@@ -178,7 +180,7 @@ def _outcome(record: TrialRecord, exchange: Sequence[tuple[Request, Response]], 
 
 def _unsent(scores: TrialScores) -> TrialScores:
     """Scores for which this judge was asked nothing."""
-    nothing = {"judge_prompt_tokens": 0, "judge_completion_tokens": 0, "judge_cost_usd": 0.0}
+    nothing = {"judge_prompt_tokens": 0, "judge_cached_tokens": 0, "judge_completion_tokens": 0, "judge_cost_usd": 0.0}
     return scores.model_copy(update={"judge_keys": (), "judge_replies": (), **nothing})
 
 

@@ -32,6 +32,7 @@ class TrialScores(BaseModel):
     judge_replies: tuple[str | None, ...] | None = None
     judge_fault: str | None = None  # what was wrong with the last reply; null where it was read
     judge_prompt_tokens: int | None = None
+    judge_cached_tokens: int | None = None
     judge_completion_tokens: int | None = None
     judge_cost_usd: float | None = None
 
