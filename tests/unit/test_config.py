@@ -10,7 +10,7 @@ import yaml
 
 from rcwt.config import schema_text
 from rcwt.config_check import load
-from rcwt.config_files import ConfigFile, load_yaml
+from rcwt.config_files import ConfigFile
 from rcwt.errors import ConfigError
 
 FILES = ("models", "prices", "config")
@@ -148,7 +148,7 @@ def test_a_key_written_twice_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "twice.yaml"
     file.write_text(text)
     with pytest.raises(ConfigError, match=r"twice\.yaml:\d+: key '.*a' is written twice \(first on line \d\)"):
-        load_yaml(file)
+        ConfigFile.read(file)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_a_file_that_is_no_mapping_is_refused(tmp_path: Path, content: bytes, ex
     file = tmp_path / "bad.yaml"
     file.write_bytes(content)
     with pytest.raises(ConfigError) as caught:
-        load_yaml(file)
+        ConfigFile.read(file)
     assert expected in str(caught.value)
 
 

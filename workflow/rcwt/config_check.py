@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from rcwt.config import HUMAN_JUDGE, RULES_JUDGE, Config, Design
+from rcwt.config import HUMAN_JUDGE, RULES_JUDGE, Config
 from rcwt.config_files import ConfigFile, KeyPath, find_key
 from rcwt.errors import ConfigError
 
@@ -232,8 +232,3 @@ def _unregistered(config: Config, where: _Locator, key: KeyPath, name: str) -> l
             "tokens; a local model costs 0)."
         ]
     return []
-
-
-def design_of(config: Config, experiment: str) -> Design:
-    """The design of an experiment that `load` has checked."""
-    return config.designs[experiment]

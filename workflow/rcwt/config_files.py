@@ -13,14 +13,6 @@ from rcwt.errors import ConfigError
 KeyPath = tuple[str | int, ...]
 
 
-def load_yaml(path: Path) -> dict[str, Any]:
-    """The mapping a YAML file holds.
-
-    Raises ConfigError for a file that is missing, not UTF-8, not YAML, not a mapping, or with a key twice.
-    """
-    return ConfigFile.read(path).content
-
-
 @dataclass(frozen=True)
 class ConfigFile:
     """A YAML file, its content, and the line (from 1) on which each key stands."""
@@ -31,7 +23,10 @@ class ConfigFile:
 
     @classmethod
     def read(cls, path: Path) -> "ConfigFile":
-        """Read and check one file; see `load_yaml` for the errors."""
+        """Read and check one file.
+
+        Raises ConfigError for a file that is missing, not UTF-8, not YAML, not a mapping, or with a key twice.
+        """
         try:
             text = path.read_bytes().decode("utf-8-sig")
         except FileNotFoundError:

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rcwt.faults import ErrorBody
+from rcwt.records import Status
 
 Protocol = Literal["openai", "anthropic", "gemini"]
 #: A count above this is no count of tokens.
 MOST_TOKENS = 10**9
-Status = Literal["ok", "truncated", "empty", "refused", "filtered"]
 
 
 @dataclass(frozen=True)
