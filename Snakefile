@@ -31,8 +31,9 @@ CURVES = f"{RESULTS}/tables/curve_fits.csv"
 JUDGE_AGREEMENT = f"{RESULTS}/tables/judge_agreement.csv"
 AUDIT_SAMPLE, AUDIT_KEY = f"{RESULTS}/audit/sample.csv", f"{RESULTS}/audit/key.csv"
 AUDIT_SCORES = f"{RESULTS}/audit/scores.json"
-TABLE_A1 = f"{RESULTS}/tables/table_a1"
-FIGURE_1 = f"{RESULTS}/figures/figure_1"
+WINDOW_ACCOUNTS = f"{RESULTS}/tables/window_accounts.csv"
+TABLE_A1, TABLE_1 = f"{RESULTS}/tables/table_a1", f"{RESULTS}/tables/table_1"
+FIGURE_1, FIGURE_2 = f"{RESULTS}/figures/figure_1", f"{RESULTS}/figures/figure_2"
 SPEND_PLAN, SPEND = f"{RESULTS}/plan/spend.csv", f"{RESULTS}/tables/spend.csv"
 COMPLETENESS = f"{RESULTS}/tables/completeness.csv"
 SUMMARY = f"{RESULTS}/summary.txt"
@@ -70,4 +71,5 @@ rule all:
         JUDGE_AGREEMENT,
         multiext(TABLE_A1, ".csv", ".md", ".tex"),
         multiext(FIGURE_1, ".pdf", ".png", ".svg"),
+        [WINDOW_ACCOUNTS, f"{TABLE_1}.csv", f"{FIGURE_2}.png"] if "fixed_budget" in STUDY.kinds else [],
         SUMMARY,

@@ -1,8 +1,8 @@
 # The paper-shaped tables, as printed values, as Markdown and as LaTeX.
 #
-# In:  tables/fixed_budget_cells.csv
-# Out: tables/table_a1.csv, .md, .tex
-# Reruns: when the cells, what is shown (experiment, headline judge, models) or the code of the tables changes.
+# In:  tables/fixed_budget_cells.csv; for Table 1 also tables/curve_fits.csv
+# Out: tables/table_a1.csv, .md, .tex; tables/table_1.csv, .md, .tex and table_1_full.csv
+# Reruns: when the cells, the fits, what is shown (experiment, headline judge, models) or the code of the tables changes.
 
 # Options of the scripts that show the main experiment. The paper's own data bring their models and judge with them:
 # the scripts then take the paper's judge, and the models in the paper's order.
@@ -38,3 +38,24 @@ rule table_a1:
     shell:
         "python {input.script} --cells {input.cells} {params.shown} --embedded {params.embedded} --out {params.out}"
         " 2> {log}"
+
+
+rule table_1:
+    input:
+        script="workflow/scripts/table_1.py",
+        cells=expand(CELLS, kind="fixed_budget"),
+        curves=CURVES,
+    output:
+        multiext(TABLE_1, ".csv", "_full.csv", ".md", ".tex"),
+    log:
+        f"{RESULTS}/logs/table_1.log",
+    conda:
+        "../envs/rcwt.yaml"
+    params:
+        shown=SHOWN,
+        embedded=EMBEDDED,
+        out=lambda wildcards, output: output[0].removesuffix(".csv"),
+        code=code_digest("scaling"),
+    shell:
+        "python {input.script} --cells {input.cells} --curves {input.curves} {params.shown}"
+        " --embedded {params.embedded} --out {params.out} 2> {log}"
