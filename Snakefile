@@ -34,6 +34,11 @@ AUDIT_SCORES = f"{RESULTS}/audit/scores.json"
 WINDOW_ACCOUNTS = f"{RESULTS}/tables/window_accounts.csv"
 TABLE_A1, TABLE_1 = f"{RESULTS}/tables/table_a1", f"{RESULTS}/tables/table_1"
 FIGURE_1, FIGURE_2 = f"{RESULTS}/figures/figure_1", f"{RESULTS}/figures/figure_2"
+SCALING = [
+    WINDOW_ACCOUNTS,
+    *multiext(TABLE_1, ".csv", "_full.csv", ".md", ".tex"),
+    *multiext(FIGURE_2, ".pdf", ".png", ".svg"),
+]
 SPEND_PLAN, SPEND = f"{RESULTS}/plan/spend.csv", f"{RESULTS}/tables/spend.csv"
 COMPLETENESS = f"{RESULTS}/tables/completeness.csv"
 SUMMARY = f"{RESULTS}/summary.txt"
@@ -71,5 +76,5 @@ rule all:
         JUDGE_AGREEMENT,
         multiext(TABLE_A1, ".csv", ".md", ".tex"),
         multiext(FIGURE_1, ".pdf", ".png", ".svg"),
-        [WINDOW_ACCOUNTS, f"{TABLE_1}.csv", f"{FIGURE_2}.png"] if "fixed_budget" in STUDY.kinds else [],
+        SCALING if "fixed_budget" in STUDY.kinds else [],
         SUMMARY,

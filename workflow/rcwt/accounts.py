@@ -14,6 +14,7 @@ that it has not seen. The truncation model has nothing to carry over but its two
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -130,6 +131,16 @@ def window_accounts(cells: pd.DataFrame) -> pd.DataFrame:
     same = table.groupby([*ACCOUNT_KEY, "heldout_window"], dropna=False)["aic"]
     table["delta_aic"] = table["aic"] - same.transform("min")
     return table.astype(dict.fromkeys(("heldout_window", "heldout_n"), "Int64"))
+
+
+def read_accounts(path: str | Path) -> pd.DataFrame:
+    """Read `window_accounts.csv`; flags become booleans, missing numbers stay missing."""
+    texts = (*ACCOUNT_KEY, "account", "windows", "unit")
+    flags = ("converged", "at_bound", "identified")
+    table = pd.read_csv(path, dtype=dict.fromkeys((*texts, *flags), "str"), keep_default_na=False, na_values=[""])
+    for name in flags:
+        table[name] = table[name] == "true"
+    return table
 
 
 def _window_cells(points: pd.DataFrame) -> WindowCells:

@@ -8,7 +8,7 @@ whether that came true. Both kinds of interval of theta are carried over by the 
 import argparse
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
@@ -64,6 +64,10 @@ class Scaling:
     def shown(self) -> list[int]:
         """The measured windows and the paper's, the smallest first."""
         return sorted({*PAPER_WINDOWS, *self.windows, self.base})
+
+    def at(self, window: int) -> Selection:
+        """The cells of one window."""
+        return replace(self.selection, rows=self.selection.rows[self.selection.rows["window"] == window], window=window)
 
     def predicted(self, model: str, window: int) -> Estimate | None:
         """P0 that the base window's theta predicts; None for the base itself and without cells there."""

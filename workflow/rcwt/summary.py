@@ -1,4 +1,7 @@
-"""What a run found, in a few lines: for each model its baseline, reserve theta, calls without an answer, and cost."""
+"""What a run found, in a few lines: for each model its baseline, reserve theta, calls without an answer, and cost.
+
+Of an experiment in several windows the base window (4 096 tokens) is told in full, each other one in a line.
+"""
 
 import math
 import textwrap
@@ -11,6 +14,7 @@ import pandas as pd
 from rcwt.curves import MIN_FALL, P0_BOUNDS
 from rcwt.printed import comparison
 from rcwt.reader import NAME as READER_NAME
+from rcwt.scaling import Scaling, scaling
 from rcwt.statuses import NON_ANSWERS
 from rcwt.tables import (
     MAIN_EXPERIMENT,
@@ -21,7 +25,7 @@ from rcwt.tables import (
     paper_order,
     printed_accuracy,
     printed_percent,
-    select,
+    select_windows,
 )
 
 #: No line is longer.
@@ -39,6 +43,7 @@ def summary(
     figure: str | None = None,
     embedded: Sequence[str] = (READER_NAME,),
     printed: Mapping[tuple[str, str], str] | None = None,
+    accounts: pd.DataFrame | None = None,
 ) -> str:
     """The text of `summary.txt`, each line at most 110 characters.
 
@@ -46,16 +51,17 @@ def summary(
     them. Accuracies are those of the headline judge, orders pooled; theta is in tokens, with the interval of refits
     over calls and over facts; cost is the sum of the calls' own costs in US dollars. `table` and `figure` say where
     these are; `embedded` names the models that are the extractive reader. The paper's own calls are held against its
-    `printed` Table A1.
+    `printed` Table A1; `accounts` has the columns of `rcwt.accounts`.
     """
     lines = []
     if trials.empty:
         lines.append("No calls: nothing was measured.")
     for selection in _selections(trials, cells, embedded):
-        lines += [*_block(selection, trials, curves), ""]
-        main = (selection.experiment, selection.window) == (MAIN_EXPERIMENT, MAIN_WINDOW)
+        found = scaling(selection, curves)
+        lines += [*_block(found, trials, curves, accounts), ""]
+        main = (selection.experiment, found.base) == (MAIN_EXPERIMENT, MAIN_WINDOW)
         if printed and main and selection.published:
-            lines += [f"  {line}" for line in comparison(selection, printed)] + [""]
+            lines += [f"  {line}" for line in comparison(found.at(found.base), printed)] + [""]
     for name, path in (("Table", table), ("Figure", figure)):
         if path:
             lines.append(f"{name:<{_GAP}}{path}")
@@ -63,35 +69,96 @@ def summary(
 
 
 def _selections(trials: pd.DataFrame, cells: Sequence[pd.DataFrame], embedded: Sequence[str]) -> Iterator[Selection]:
-    """What to speak of: each experiment and window that was called, under its headline judge."""
+    """What to speak of: each experiment, with the windows in which it was called, under its headline judge."""
     for table in cells:
         for experiment in dict.fromkeys(table["experiment"]):
-            own = table[table["experiment"] == experiment]
             called = trials[trials["experiment"] == experiment]
-            for window in sorted({int(size) for size in own["window"]}):
-                judges = called.loc[called["window"] == window, "headline_judge"].dropna().unique()
-                for judge in sorted(judges):
-                    yield select(own, judge=judge, experiment=experiment, window=window, embedded=embedded)
+            own = table[(table["experiment"] == experiment) & table["window"].isin(called["window"])]
+            headline = called[["window", "headline_judge"]].dropna().drop_duplicates()
+            for judge, windows in headline.groupby("headline_judge")["window"]:
+                rows = own[own["window"].isin(windows)]
+                yield select_windows(rows, judge=str(judge), experiment=experiment, embedded=embedded)
 
 
-def _block(selection: Selection, trials: pd.DataFrame, curves: pd.DataFrame) -> Iterator[str]:
-    """The lines of one experiment and window."""
-    experiment, window, judge = selection.experiment, selection.window, selection.judge
-    yield f"{experiment}, W = {window} tokens, judge {judge} ({selection.source})"
-    fitted = not curves.empty and bool(((curves["experiment"] == experiment) & (curves["window"] == window)).any())
-    own = trials[(trials["experiment"] == experiment) & (trials["window"] == window)]
+def _block(found: Scaling, trials: pd.DataFrame, curves: pd.DataFrame, accounts: pd.DataFrame | None) -> Iterator[str]:
+    """The lines of one experiment."""
+    selection, experiment, judge = found.selection, found.selection.experiment, found.selection.judge
+    windows = " and ".join(", ".join(map(str, found.windows)).rsplit(", ", 1))
+    yield f"{experiment}, W = {windows} tokens, judge {judge} ({selection.source})"
+    fitted = not curves.empty and bool((curves["experiment"] == experiment).any())
+    own = trials[(trials["experiment"] == experiment) & trials["window"].isin(found.windows)]
     explained = selection.explained()
     for model in paper_order(selection.models):
-        cells, calls = selection.of(model), own[own["model"] == model]
-        rows = [("baseline accuracy", baseline(cells))]
+        calls = own[own["model"] == model]
+        rows = _base_rows(found, curves, model, fitted)
         if fitted:
-            key = (str(experiment), window or 0, str(judge), model)
-            rows.append(("theta", theta(fit_of(curves, *key), cells)))
-            rows.append(("theta of ceiling", _theta_of_ceiling(fit_of(curves, *key, "ceiling"), cells)))
+            rows += _window_rows(found, curves, model)
+            rows += _account_rows(selection, accounts, model)
         rows += [("calls", _calls(calls)), ("cost", cost(calls))]
         yield f"  {model}" + (f" ({explained[model]})" if model in explained else "")
         for name, text in rows:
             yield from _lines(name, text)
+
+
+def _base_rows(found: Scaling, curves: pd.DataFrame, model: str, fitted: bool) -> list[tuple[str, str]]:
+    """Baseline and theta in the base window."""
+    cells = found.at(found.base).of(model)
+    if cells.empty:
+        return [("baseline accuracy", f"no calls at W = {found.base}")]
+    rows = [("baseline accuracy", baseline(cells))]
+    if fitted:
+        key = _fit_key(found, found.base, model)
+        rows.append(("theta", theta(fit_of(curves, *key), cells)))
+        rows.append(("theta of ceiling", _theta_of_ceiling(fit_of(curves, *key, "ceiling"), cells)))
+    return rows
+
+
+def _fit_key(found: Scaling, window: int, model: str) -> tuple[str, int, str, str]:
+    return str(found.selection.experiment), window, str(found.selection.judge), model
+
+
+def _window_rows(found: Scaling, curves: pd.DataFrame, model: str) -> Iterator[tuple[str, str]]:
+    """A line for each other window that was measured: theta there, and p0 as observed and as predicted."""
+    for window in found.windows:
+        cells = found.at(window).of(model)
+        if window == found.base or cells.empty:
+            continue
+        key = _fit_key(found, window, model)
+        fit, ceiling = fit_of(curves, *key), fit_of(curves, *key, "ceiling")
+        text = f"theta {_short_theta(fit, cells)}"
+        if ceiling is not None:
+            text += f", of ceiling {_tokens(ceiling['theta']) if ceiling['identified'] else 'not identified'}"
+        shares = (("p0", found.observed(model, window)), ("predicted p0", found.predicted(model, window)))
+        known = [
+            f"{name} {_tokens(100 * share.value)} %" for name, share in shares if share and not math.isnan(share.value)
+        ]
+        yield f"W = {window}", "; ".join([text, *known])
+
+
+def _short_theta(fit: "pd.Series[Any] | None", cells: pd.DataFrame) -> str:
+    """Theta and its interval over calls, where there is one that is not a point."""
+    if fit is None or not fit["identified"]:
+        return theta(fit, cells)
+    low, high = fit["theta_ci_low"], fit["theta_ci_high"]
+    sure = "" if math.isnan(low) or math.isclose(low, high) else f" ({_tokens(low)} to {_tokens(high)} over calls)"
+    return _tokens(fit["theta"]) + sure
+
+
+def _account_rows(selection: Selection, accounts: pd.DataFrame | None, model: str) -> Iterator[tuple[str, str]]:
+    """How well one theta, one p0 and the truncation model account for all windows of a model together."""
+    if accounts is None or accounts.empty:
+        return
+    key = {"experiment": selection.experiment, "judge": selection.judge, "model": model}
+    rows = accounts[(accounts[list(key)] == pd.Series(key)).all(axis=1) & accounts["heldout_window"].isna()]
+    for _, row in rows.iterrows():
+        name, error = str(row["account"]), row["heldout_rmse"]
+        parts = []
+        if name != "truncation":
+            number = f"{_tokens(row['midpoint'])} tokens" if name == "theta" else f"{_tokens(100 * row['midpoint'])} %"
+            parts.append(number if row["identified"] else "not identified")
+        parts.append("fits exactly" if row["sse"] == 0 else f"AIC {row['aic']:.1f}")
+        parts.append("predicts no window" if pd.isna(error) else f"RMSE in a window left out {error:.3f}")
+        yield name if name == "truncation" else f"one {name}", "; ".join(parts)
 
 
 def _lines(name: str, text: str) -> list[str]:
