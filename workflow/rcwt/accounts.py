@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rcwt.curves import PERFECT_RMSE, Fit, fit, logistic
+from rcwt.curves import MIN_SHIFT, PERFECT_RMSE, Fit, fit, logistic
 from rcwt.intervals import Floats, Ints
 from rcwt.statistics import POOLED
 
@@ -62,6 +62,7 @@ class Account:
     name: str
     largest: int
     fit: Fit
+    predicts: bool  # the fitted cells set the curve, and no bound does
 
     @property
     def params(self) -> Mapping[str, float]:
@@ -72,15 +73,6 @@ class Account:
         k, p0 = self.fit.params["k"], self.fit.params["p0"]
         midpoint = scale * (1 - p0) if self.name == "theta" else p0
         return {"R0": self.fit.params["R0"], "midpoint": midpoint, "width": scale / k if k > 0 else np.nan}
-
-    @property
-    def predicts(self) -> bool:
-        """Whether the fitted cells set the curve, and no bound does.
-
-        A midpoint outside the measured cells is no number to rely on; what the curve says inside them still is.
-        """
-        free = self.name != "truncation" and self.fit.converged and not self.fit.at_bound
-        return self.fit.identified or free
 
     def predict(self, cells: WindowCells) -> Floats:
         """Accuracies (n,) that the account expects in `cells`; NaN where it predicts nothing."""
@@ -101,8 +93,25 @@ def fit_account(name: str, cells: WindowCells, largest: int) -> Account:
     (tokens): a cliff at least 14 tokens wide there, a reserve of up to 60 % of it.
     """
     if name == "truncation":
-        return Account(name, largest, fit("truncation", cells.p, cells.mean, largest, cells.ceiling))
-    return Account(name, largest, fit("logistic", _place(name, cells, largest), cells.mean, largest))
+        levels = fit("truncation", cells.p, cells.mean, largest, cells.ceiling)
+        return Account(name, largest, levels, predicts=levels.identified)
+    place = _place(name, cells, largest)
+    curve = fit("logistic", place, cells.mean, largest)
+    return Account(name, largest, curve, predicts=curve.identified or _set_by(place, curve))
+
+
+def _set_by(place: Floats, curve: Fit) -> bool:
+    """Whether points at `place` (n,) set a logistic fitted to them, though its midpoint may lie outside of them.
+
+    Such a midpoint is no number to rely on; what the curve says inside the points still is, unless a bound set it or
+    another R0, midpoint (by a width) and width (by a factor e) would change it at no point.
+    """
+    if not curve.converged or curve.at_bound:
+        return False
+    R0, k, p0 = (curve.params[name] for name in ("R0", "k", "p0"))
+    _, derivatives = logistic(place, [R0, k, p0])
+    weakest = np.linalg.svd(derivatives * [R0, k, 1 / k], compute_uv=False)[-1]
+    return bool(weakest >= MIN_SHIFT * R0)
 
 
 def _place(name: str, cells: WindowCells, largest: int) -> Floats:
