@@ -35,10 +35,13 @@ def refused(merged: dict[str, Any], paths: list[Path], command_line: dict[str, A
 def test_the_default_is_the_papers_main_experiment_without_a_key(merged: dict[str, Any], paths: list[Path]) -> None:
     config = load(merged, paths)
     assert (config.models, config.judges, config.experiments) == (["reader"], ["rules"], ["fixed_budget"])
-    (window,) = config.designs["fixed_budget"].windows
+    first, *larger = config.designs["fixed_budget"].windows
     # Paper, Table A1: nine shares; 20 calls an order.
-    assert (window.window, window.trials) == (4096, 20)
-    assert [int(share) for share in window.shares] == [0, 25, 50, 75, 90, 92, 94, 96, 98]
+    assert (first.window, first.trials) == (4096, 20)
+    assert [int(share) for share in first.shares] == [0, 25, 50, 75, 90, 92, 94, 96, 98]
+    # Paper, Table 1, and one window more (issue: all experiments).
+    assert [(entry.window, entry.trials) for entry in larger] == [(8192, 20), (16384, 10), (32768, 10)]
+    assert [float(share) for share in larger[2].shares] == [0, 50, 90, 97.5, 98.5, 99, 99.25, 99.5]
 
 
 @pytest.mark.parametrize(

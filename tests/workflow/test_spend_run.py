@@ -188,9 +188,10 @@ def test_the_papers_models_are_priced_without_keys(project: Project) -> None:
     assert output.returncode == 0
     found = SPEND.fullmatch(output.stdout.splitlines()[-1])
     assert found
-    # 3 models x 18 cells x 20 calls, as many of the judge, and 3 preflights.
-    assert int(found[1]) == 2 * 1080 + 3
-    assert 4 < Decimal(found[5]) <= Decimal(found[6]) < 12
+    # 3 models x (36 cells x 20 calls at 4 096 and 8 192 tokens, 32 cells x 10 calls in the larger windows), as many of
+    # the judge, and 3 preflights.
+    assert int(found[1]) == 2 * 3 * (36 * 20 + 32 * 10) + 3
+    assert 20 < Decimal(found[5]) <= Decimal(found[6]) < 40
     assert not (project.folder / "results").exists()
     assert not (project.folder / ".cache").exists()
 
