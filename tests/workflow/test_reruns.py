@@ -176,7 +176,7 @@ def test_without_a_fixed_budget_nothing_of_window_scaling_is_made(project: Proje
 def test_one_window_alone_has_a_table_1_and_no_accounts(project: Project) -> None:
     window = "{window: 4096, shares: [0, 50, 90, 92, 94], trials: 1}"
     (project.folder / "mine.yaml").write_text(
-        f"designs: {{fixed_budget: {{windows: [{window}]}}}}\nbootstrap: {{B: 50}}\n"
+        f"designs: {{fixed_budget: {{windows: [{window}]}}}}\nbootstrap: {{B: 100}}\n"
     )
     project.succeed("--cores", "2", "all", "--configfile", "mine.yaml")
     header, row = (project.folder / "results/tables/table_1.csv").read_text().splitlines()

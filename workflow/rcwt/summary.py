@@ -33,8 +33,6 @@ WIDTH = 110
 _GAP = 20
 #: A p0 this near to the end of the range that was searched stands at it.
 _AT_BOUND = 1e-4
-#: More windows than this are told by their range.
-_FEW_WINDOWS = 5
 
 
 def summary(
@@ -85,7 +83,8 @@ def _selections(trials: pd.DataFrame, cells: Sequence[pd.DataFrame], embedded: S
 def _block(found: Scaling, trials: pd.DataFrame, curves: pd.DataFrame, accounts: pd.DataFrame | None) -> Iterator[str]:
     """The lines of one experiment."""
     selection, experiment, judge = found.selection, found.selection.experiment, found.selection.judge
-    yield f"{experiment}, W = {_named(found.windows)} tokens, judge {judge} ({selection.source})"
+    windows = " and ".join(", ".join(map(str, found.windows)).rsplit(", ", 1))
+    yield f"{experiment}, W = {windows} tokens, judge {judge} ({selection.source})"
     fitted = not curves.empty and bool((curves["experiment"] == experiment).any())
     own = trials[(trials["experiment"] == experiment) & trials["window"].isin(found.windows)]
     explained = selection.explained()
@@ -99,13 +98,6 @@ def _block(found: Scaling, trials: pd.DataFrame, curves: pd.DataFrame, accounts:
         yield f"  {model}" + (f" ({explained[model]})" if model in explained else "")
         for name, text in rows:
             yield from _lines(name, text)
-
-
-def _named(windows: Sequence[int]) -> str:
-    """The windows in words; a design whose window grows with the coordination has one for each share."""
-    if len(windows) > _FEW_WINDOWS:
-        return f"{windows[0]} to {windows[-1]}"
-    return " and ".join(", ".join(map(str, windows)).rsplit(", ", 1))
 
 
 def _base_rows(found: Scaling, curves: pd.DataFrame, model: str, fitted: bool) -> list[tuple[str, str]]:
@@ -129,7 +121,7 @@ def _window_rows(found: Scaling, curves: pd.DataFrame, model: str) -> Iterator[t
     """A line for each other window that was measured: theta there, and p0 as observed and as predicted."""
     for window in found.windows:
         cells = found.at(window).of(model)
-        if window == found.base or cells["q"].nunique() < 2:
+        if window == found.base or cells.empty:
             continue
         key = _fit_key(found, window, model)
         fit, ceiling = fit_of(curves, *key), fit_of(curves, *key, "ceiling")
