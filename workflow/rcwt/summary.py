@@ -128,11 +128,9 @@ def _window_rows(found: Scaling, curves: pd.DataFrame, model: str) -> Iterator[t
         text = f"theta {_short_theta(fit, cells)}"
         if ceiling is not None:
             text += f", of ceiling {_tokens(ceiling['theta']) if ceiling['identified'] else 'not identified'}"
-        shares = (("p0", found.observed(model, window)), ("predicted p0", found.predicted(model, window)))
-        known = [
-            f"{name} {_tokens(100 * share.value)} %" for name, share in shares if share and not math.isnan(share.value)
-        ]
-        yield f"W = {window}", "; ".join([text, *known])
+        shares = ((found.observed(model, window), ""), (found.predicted(model, window), " predicted"))
+        known = [f"{_tokens(100 * p0.value)} %{how}" for p0, how in shares if p0 and not math.isnan(p0.value)]
+        yield f"W = {window}", text + (f"; p0 {', '.join(known)}" if known else "")
 
 
 def _short_theta(fit: "pd.Series[Any] | None", cells: pd.DataFrame) -> str:
