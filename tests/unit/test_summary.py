@@ -165,8 +165,8 @@ def test_larger_windows_take_a_line_each(tmp_path: Path) -> None:
     assert lines[0] == "fixed_budget, W = 4096, 8192 and 16384 tokens, judge rules (new calls)"
     assert lines[3].startswith("    theta               679.5 tokens (")
     # 1 - 655.36 / 8192 = 0.92 observed; 1 - 679.45 / 8192 = 0.91706 predicted.
-    name, text = "    W = 8192            ", "theta 655.4 (677.0 to 682.0 over calls), of ceiling 679.5; p0 92.0 %, "
-    assert lines[5] == f"{name}{text}91.7 % predicted"
+    found_there = "theta 655.4 (677.0 to 682.0 over calls), of ceiling 679.5; p0 92.0 %, 91.7 % predicted"
+    assert lines[5] == f"    W = 8192            {found_there}"
     rest = " ".join(" ".join(lines[6:]).split())
     assert "W = 16384 theta not identified: the cliff lies outside the measured shares, of ceiling 679.5; " in rest
     assert "p0 95.9 % predicted calls 1080; without an answer" in rest
