@@ -28,11 +28,11 @@ def judged_calls(trials: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
 
     `trials` and `scores` have the columns of `rcwt.trials`. Beside the trial's key, status, budget and
     ceiling the result has `judge`, `hits`, `possible`, `missing` (effective items without a score),
-    `raw_hits`, `raw_possible`, `unparsed` and `cut` (effective items that are misses because the reply has not the form
-    that was asked for, or because the output cap cut them off), and `call`, the trial's row number, which `item_scores` gives too. A judge has
-    rows at each share where it scored anything or was the headline judge. How many items a call without any
-    score row has is taken from its neighbours of the same experiment, judge and pack. Raises StatisticsError
-    for doubled rows and unknown statuses.
+    `raw_hits`, `raw_possible`, `unparsed` and `cut` (effective items that are misses because the reply has
+    not the form that was asked for, or because the output cap cut them off), and `call`, the trial's row
+    number, which `item_scores` gives too. A judge has rows at each share where it scored anything or was the
+    headline judge. How many items a call without any score row has is taken from its neighbours of the same
+    experiment, judge and pack. Raises StatisticsError for doubled rows and unknown statuses.
     """
     numbered = _numbered(trials)
     items = item_scores(trials, scores)
