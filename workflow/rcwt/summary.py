@@ -4,6 +4,7 @@ import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
+from itertools import groupby
 from typing import Any
 
 import pandas as pd
@@ -92,6 +93,7 @@ def _block(selection: Selection, trials: pd.DataFrame, curves: pd.DataFrame) -> 
         if fitted:
             key = (str(experiment), window or 0, str(judge), model)
             rows.append(("theta", theta(fit_of(curves, *key), cells)))
+        if fitted and not (own["kind"] == "algorithmic").all():  # nothing of it is cut
             rows.append(("theta of ceiling", _theta_of_ceiling(fit_of(curves, *key, "ceiling"), cells)))
         rows += [("calls", _calls(calls)), ("cost", cost(calls))]
         yield f"  {model}" + (f" ({explained[model]})" if model in explained else "")
@@ -109,15 +111,24 @@ def _intact(
     shown = select(own, judge=judge, embedded=embedded)
     yield f"{experiment}, task intact beside c tokens of coordination, judge {judge} ({shown.source})"
     for model in paper_order(own["model"]):
-        rows = own[(own["model"] == model) & (own["order"] == POOLED)].sort_values("c").itertuples(index=False)
-        found = [(f"c = {int(row.c)}", printed_accuracy(row.hits, row.possible) or "not scored", row) for row in rows]
+        rows = own[(own["model"] == model) & (own["order"] == POOLED)].sort_values("c").to_dict("records")
         of = called[called["model"] == model]
         yield f"  {model}" + (f" ({READER_LABEL})" if model in embedded else "")
-        yield from _lines("accuracy", "; ".join(f"{accuracy} at {at}" for at, accuracy, _ in found))
-        complete = "; ".join(f"{int(row.n_complete)} of {int(row.n_planned)} at {at}" for at, _, row in found)
-        yield from _lines("calls all right", complete)
+        accuracies = [printed_accuracy(row["hits"], row["possible"]) or "not scored" for row in rows]
+        yield from _lines("accuracy", _along(rows, accuracies))
+        complete = [f"{int(row['n_complete'])} of {int(row['n_planned'])}" for row in rows]
+        yield from _lines("calls all right", _along(rows, complete))
         yield from _lines("calls", _calls(of))
         yield from _lines("cost", cost(of))
+
+
+def _along(rows: Sequence[Mapping[Any, Any]], values: Sequence[str]) -> str:
+    """A value at each amount of coordination; neighbours of one value together."""
+    parts = []
+    for value, group in groupby(zip(values, rows, strict=True), key=lambda pair: pair[0]):
+        amounts = [int(row["c"]) for _, row in group]
+        parts.append(f"{value} at c = {amounts[0]}" + (f" to {amounts[-1]}" if len(amounts) > 1 else ""))
+    return "; ".join(parts)
 
 
 def _lines(name: str, text: str) -> list[str]:
