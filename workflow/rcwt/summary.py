@@ -51,17 +51,18 @@ def summary(
     these are; `embedded` names the models that are the extractive reader. The paper's own calls are held against its
     `printed` Table A1.
     """
+    intact = trials[trials["kind"] == "intact"]
+    windowed = trials.drop(index=intact.index)
     lines = []
     if trials.empty:
         lines.append("No calls: nothing was measured.")
-    intact = set(trials.loc[trials["kind"] == "intact", "experiment"])
-    for selection in _selections(trials[~trials["experiment"].isin(intact)], cells, embedded):
+    for selection in _selections(windowed, cells, embedded):
         lines += [*_block(selection, trials, curves), ""]
         main = (selection.experiment, selection.window) == (MAIN_EXPERIMENT, MAIN_WINDOW)
         if printed and main and selection.published:
             lines += [f"  {line}" for line in comparison(selection, printed)] + [""]
-    for experiment in sorted(intact):
-        lines += [*_intact(experiment, trials, cells, embedded), ""]
+    for experiment in dict.fromkeys(intact["experiment"]):
+        lines += [*_intact(experiment, intact, cells, embedded), ""]
     for name, path in (("Table", table), ("Figure", figure)):
         if path:
             lines.append(f"{name:<{_GAP}}{path}")
@@ -93,7 +94,6 @@ def _block(selection: Selection, trials: pd.DataFrame, curves: pd.DataFrame) -> 
         if fitted:
             key = (str(experiment), window or 0, str(judge), model)
             rows.append(("theta", theta(fit_of(curves, *key), cells)))
-        if fitted and not (own["kind"] == "algorithmic").all():  # nothing of it is cut
             rows.append(("theta of ceiling", _theta_of_ceiling(fit_of(curves, *key, "ceiling"), cells)))
         rows += [("calls", _calls(calls)), ("cost", cost(calls))]
         yield f"  {model}" + (f" ({explained[model]})" if model in explained else "")
@@ -165,7 +165,7 @@ def _interval(fit: "pd.Series[Any]", kind: str, what: str) -> str:
 
 def _theta_of_ceiling(fit: "pd.Series[Any] | None", cells: pd.DataFrame) -> str:
     if not cells["ceiling"].notna().any():
-        return "none: where the facts stand is not known"
+        return "none: nothing is cut, or where the facts stand is not known"
     if fit is None or not fit["identified"]:
         return f"not identified: {why_not_identified(fit, cells, 'ceiling')}"
     return f"{_tokens(fit['theta'])} tokens"
