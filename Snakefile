@@ -33,7 +33,8 @@ AUDIT_SAMPLE, AUDIT_KEY = f"{RESULTS}/audit/sample.csv", f"{RESULTS}/audit/key.c
 AUDIT_SCORES = f"{RESULTS}/audit/scores.json"
 WINDOW_ACCOUNTS = f"{RESULTS}/tables/window_accounts.csv"
 TABLE_A1, TABLE_1 = f"{RESULTS}/tables/table_a1", f"{RESULTS}/tables/table_1"
-FIGURE_1, FIGURE_2 = f"{RESULTS}/figures/figure_1", f"{RESULTS}/figures/figure_2"
+INTACT_TABLE, DISPLACEMENT = f"{RESULTS}/tables/intact", f"{RESULTS}/tables/displacement.csv"
+FIGURE_1, FIGURE_2, FIGURE_3 = (f"{RESULTS}/figures/figure_{number}" for number in (1, 2, 3))
 SCALING = [
     WINDOW_ACCOUNTS,
     *multiext(TABLE_1, ".csv", "_full.csv", ".md", ".tex"),
@@ -75,6 +76,9 @@ rule all:
         CURVES,
         JUDGE_AGREEMENT,
         multiext(TABLE_A1, ".csv", ".md", ".tex"),
+        multiext(INTACT_TABLE, ".csv", ".md", ".tex", "_full.csv"),
+        DISPLACEMENT,
         multiext(FIGURE_1, ".pdf", ".png", ".svg"),
         SCALING if "fixed_budget" in STUDY.kinds else [],
+        multiext(FIGURE_3, ".pdf", ".png", ".svg"),
         SUMMARY,

@@ -7,14 +7,17 @@ import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
+from itertools import groupby
 from typing import Any
 
 import pandas as pd
 
 from rcwt.curves import MIN_FALL, P0_BOUNDS
 from rcwt.printed import comparison
+from rcwt.reader import LABEL as READER_LABEL
 from rcwt.reader import NAME as READER_NAME
 from rcwt.scaling import Scaling, scaling
+from rcwt.statistics import POOLED
 from rcwt.statuses import NON_ANSWERS
 from rcwt.tables import (
     MAIN_EXPERIMENT,
@@ -25,6 +28,7 @@ from rcwt.tables import (
     paper_order,
     printed_accuracy,
     printed_percent,
+    select,
     select_windows,
 )
 
@@ -53,15 +57,19 @@ def summary(
     these are; `embedded` names the models that are the extractive reader. The paper's own calls are held against its
     `printed` Table A1; `accounts` has the columns of `rcwt.accounts`.
     """
+    intact = trials[trials["kind"] == "intact"]
+    windowed = trials.drop(index=intact.index)
     lines = []
     if trials.empty:
         lines.append("No calls: nothing was measured.")
-    for selection in _selections(trials, cells, embedded):
+    for selection in _selections(windowed, cells, embedded):
         found = scaling(selection, curves)
         lines += [*_block(found, trials, curves, accounts), ""]
         main = (selection.experiment, found.base) == (MAIN_EXPERIMENT, MAIN_WINDOW)
         if printed and main and selection.published:
             lines += [f"  {line}" for line in comparison(found.at(found.base), printed)] + [""]
+    for experiment in dict.fromkeys(intact["experiment"]):
+        lines += [*_intact(experiment, intact, cells, embedded), ""]
     for name, path in (("Table", table), ("Figure", figure)):
         if path:
             lines.append(f"{name:<{_GAP}}{path}")
@@ -159,6 +167,36 @@ def _account_rows(selection: Selection, accounts: pd.DataFrame | None, model: st
         yield name if name == "truncation" else f"one {name}", "; ".join(parts)
 
 
+def _intact(
+    experiment: str, trials: pd.DataFrame, cells: Sequence[pd.DataFrame], embedded: Sequence[str]
+) -> Iterator[str]:
+    """The lines of an intact task, whose window is another for each amount of coordination: one block for all."""
+    called = trials[trials["experiment"] == experiment]
+    judge = called["headline_judge"].iloc[0]
+    own = pd.concat([table[(table["experiment"] == experiment) & (table["judge"] == judge)] for table in cells])
+    shown = select(own, judge=judge, embedded=embedded)
+    yield f"{experiment}, task intact beside c tokens of coordination, judge {judge} ({shown.source})"
+    for model in paper_order(own["model"]):
+        rows = own[(own["model"] == model) & (own["order"] == POOLED)].sort_values("c").to_dict("records")
+        of = called[called["model"] == model]
+        yield f"  {model}" + (f" ({READER_LABEL})" if model in embedded else "")
+        accuracies = [printed_accuracy(row["hits"], row["possible"]) or "not scored" for row in rows]
+        yield from _lines("accuracy", _along(rows, accuracies))
+        complete = [f"{int(row['n_complete'])} of {int(row['n_planned'])}" for row in rows]
+        yield from _lines("calls all right", _along(rows, complete))
+        yield from _lines("calls", _calls(of))
+        yield from _lines("cost", cost(of))
+
+
+def _along(rows: Sequence[Mapping[Any, Any]], values: Sequence[str]) -> str:
+    """A value at each amount of coordination; neighbours of one value together."""
+    parts = []
+    for value, group in groupby(zip(values, rows, strict=True), key=lambda pair: pair[0]):
+        amounts = [int(row["c"]) for _, row in group]
+        parts.append(f"{value} at c = {amounts[0]}" + (f" to {amounts[-1]}" if len(amounts) > 1 else ""))
+    return "; ".join(parts)
+
+
 def _lines(name: str, text: str) -> list[str]:
     """A named line, continued below itself where it is too long."""
     start = f"    {name:<{_GAP}}"
@@ -193,7 +231,7 @@ def _interval(fit: "pd.Series[Any]", kind: str, what: str) -> str:
 
 def _theta_of_ceiling(fit: "pd.Series[Any] | None", cells: pd.DataFrame) -> str:
     if not cells["ceiling"].notna().any():
-        return "none: where the facts stand is not known"
+        return "none: nothing is cut, or where the facts stand is not known"
     if fit is None or not fit["identified"]:
         return f"not identified: {why_not_identified(fit, cells, 'ceiling')}"
     return f"{_tokens(fit['theta'])} tokens"
