@@ -1,0 +1,90 @@
+"""Packs drawn from a benchmark's questions by a seed."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rcwt.digests import digest
+from rcwt.packs.items import Benchmark, PackError, Question, Reference
+from rcwt.packs.layout import PackText, lay_out
+from rcwt.packs.rows import Row
+
+
+@dataclass(frozen=True)
+class Pack:
+    """The questions of one pack, in the order in which they are asked."""
+
+    name: str  # pack_1, pack_2, …
+    questions: tuple[Question, ...]
+
+    @property
+    def text(self) -> PackText:
+        """The pack as it stands in a prompt."""
+        return lay_out(self.questions)
+
+    @property
+    def digest(self) -> str:
+        """sha256 of everything that is asked and accepted."""
+        return digest([question.model_dump() for question in self.questions])
+
+
+def pack_name(number: int) -> str:
+    """The name of a pack by its number, from 1."""
+    return f"pack_{number}"
+
+
+def draw(questions: Sequence[Question], packs: int, items: int, seed: int, source: str) -> tuple[Pack, ...]:
+    """Draw `packs` packs of `items` different questions each.
+
+    Questions are ranked by sha256 of seed and id, and dealt in that order. So the order of a file changes nothing, and
+    a question that is added or taken away moves at most those ranked behind it. Raises PackError, naming `source`,
+    where there are too few.
+    """
+    if len(questions) < packs * items:
+        raise PackError(
+            f"{source}: found {len(questions)} different questions; accepted: at least {packs * items} for {packs} packs "
+            f"of {items}. Lower 'packs' or 'items', or give a larger file"
+        )
+    ranked = sorted(questions, key=lambda question: (_rank(seed, question.id), question.id))
+    dealt = [ranked[start : start + items] for start in range(0, packs * items, items)]
+    return tuple(Pack(pack_name(number), tuple(hand)) for number, hand in enumerate(dealt, start=1))
+
+
+def _rank(seed: int, identity: str) -> bytes:
+    return hashlib.sha256(f"{seed}\x1f{identity}".encode()).digest()
+
+
+def distinct(rows: Iterable[tuple[Row, Question]], benchmark: Benchmark) -> list[Question]:
+    """The questions of a file, each with an id of its own, in file order.
+
+    An id that the file gives twice is refused. Where it gives none, the id is a hash of what is asked; the same question
+    asked twice is then one, with the references of both (DROP's files hold many such), unless one has a single right
+    answer and they disagree. Raises PackError naming both places.
+    """
+    kept: dict[str, Question] = {}
+    places: dict[str, str] = {}
+    for row, question in rows:
+        own = bool(question.id)
+        asked = [question.text, question.passage, question.options]
+        identity = question.id or f"{benchmark}-{digest(asked)[:12]}"
+        if identity not in kept:
+            kept[identity], places[identity] = question.model_copy(update={"id": identity}), row.place
+        elif own:
+            raise PackError(
+                f"{row.place}: found the id '{identity}', which {places[identity]} has already; accepted: each id once. "
+                "Take one of the two out or give it another id"
+            )
+        else:
+            kept[identity] = _joined(kept[identity], question, row, places[identity])
+    return list(kept.values())
+
+
+def _joined(first: Question, second: Question, row: Row, place: str) -> Question:
+    references: tuple[Reference, ...] = tuple(dict.fromkeys([*first.references, *second.references]))
+    if first.passage is None and len(references) > len(first.references):
+        raise PackError(
+            f"{row.place}: the same question as {place} with another answer "
+            f"({second.references[0].values[0]}, there {first.references[0].values[0]}); accepted: one right answer. "
+            "Take one of the two out"
+        )
+    return first.model_copy(update={"references": references})
