@@ -94,6 +94,27 @@ def test_an_unknown_key_is_refused_with_the_nearest_known_one(merged: dict[str, 
     assert "Did you mean 'task'?" in message
 
 
+@pytest.mark.parametrize(
+    ("design", "expected"),
+    [
+        ({"kind": "sideways"}, ["designs.other.kind", "found 'sideways'", "fixed_budget, intact, algorithmic, packs"]),
+        ({"kind": "intact", "trials": 0}, ["key 'designs.other.trials'", "found 0", "calls a cell"]),
+        ({"kind": "intact", "trials": 5}, ["key 'designs.other'", "one of 'shares' and 'coordination_tokens'"]),
+        ({"kind": "intact", "trial": 5, "shares": [0]}, ["'designs.other.trial' is unknown", "mean 'trials'"]),
+        ({"kind": "intact", "shares": [0]}, ["'designs.other.trials' is missing", "calls a cell"]),
+        ({"kind": "algorithmic"}, ["'designs.other.windows' is missing"]),
+        ({"kind": "packs", "windows": [], "pack": 3}, ["'designs.other.pack' is unknown", "mean 'packs'"]),
+    ],
+)
+def test_a_fault_of_a_design_is_told_by_its_kind(
+    merged: dict[str, Any], paths: list[Path], design: dict[str, Any], expected: list[str]
+) -> None:
+    merged["designs"]["other"] = {"task": "spec_recall", "params": {"max_tokens": 9}, **design}
+    message = refused(merged, paths)
+    for part in expected:
+        assert part in message
+
+
 def test_every_fault_is_told_at_once(merged: dict[str, Any], paths: list[Path]) -> None:
     merged["bootstrap"] = {"B": 1, "seed": -1}
     assert len(refused(merged, paths).splitlines()) == 2

@@ -1,13 +1,17 @@
 """Budgets of the paper's conditions, in decimal arithmetic."""
 
 from decimal import Decimal
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcwt.design import Condition, percent, split_window
+from rcwt.config import Config
+from rcwt.design import Condition, conditions, intact_coordination, percent, split_window
 from rcwt.errors import DesignError
+from rcwt.tasks import load_task
 
 #: Target share in percent and reference tokens of Table A1 (W = 4096, u = 337).
 TABLE_A1 = {0: 3759, 25: 2820, 50: 1880, 75: 940, 90: 376, 92: 301, 94: 226, 96: 151, 98: 76}
@@ -59,3 +63,51 @@ def test_a_condition_names_itself() -> None:
 @pytest.mark.parametrize(("q", "text"), [("0", "0"), ("0.9", "90"), ("0.975", "97.5"), ("0.9925", "99.25")])
 def test_percent_has_no_trailing_zeros(q: str, text: str) -> None:
     assert percent(Decimal(q)) == text
+
+
+# Paper, ablation: t = 698 tokens beside ratios of 0, 50, 75, 90 and 95 % (resources/published/intact.csv).
+@pytest.mark.parametrize(("share", "c"), [(0, 0), (50, 698), (75, 2094), (90, 6282), (95, 13262)])
+def test_coordination_beside_an_intact_task_is_the_papers(share: int, c: int) -> None:
+    assert intact_coordination(Decimal(share), 698) == c
+
+
+def of_design(root: Path, **design: Any) -> list[Condition]:
+    merged = {
+        "models": ["reader"],
+        "judges": ["rules"],
+        "experiments": ["mine"],
+        "designs": {"mine": {"task": "spec_recall", "params": {"max_tokens": 9}, **design}},
+        "registry": {"reader": {"litellm": "embedded/reader"}},
+        "prices": {"reader": {"input": 0, "output": 0, "as_of": "2026-01-01"}},
+    }
+    return conditions(
+        Config.model_validate(merged), {"spec_recall": load_task(root / "resources/templates/spec_recall")}
+    )
+
+
+def test_an_intact_task_gives_the_coordination_a_window_of_its_own(root: Path) -> None:
+    found = of_design(root, kind="intact", question="exact_question", shares=[0, 95], trials=5, orders=["coord_first"])
+    # t = 89 (question) + 609 (reference) = 698.
+    assert [(one.window, one.c, one.u, one.r) for one in found] == [(698, 0, 89, 609), (13960, 13262, 89, 609)]
+    assert all(one.by_rule for one in found)
+
+
+def test_coordination_given_in_tokens_is_kept_and_judged_as_the_main_task(root: Path) -> None:
+    found = of_design(root, kind="intact", coordination_tokens=[0, 939, 3683], trials=20, orders=["reason_first"])
+    # t = 337 + 609 = 946; q is c / (c + t).
+    assert [(one.c, one.window) for one in found] == [(0, 946), (939, 1885), (3683, 4629)]
+    assert [one.name for one in found][1] == "mine-w1885-q49.8143-reason_first"
+    assert not any(one.by_rule for one in found)
+
+
+def test_packs_have_no_instruction_in_the_window(root: Path) -> None:
+    found = of_design(root, kind="packs", packs=2, windows=[{"window": 4096, "shares": [90], "trials": 10}])
+    # Published packs: c = int(4096 * 0.9) = 3686, r = 410.
+    assert {(one.c, one.u, one.r) for one in found} == {(3686, None, 410)}
+    assert [one.pack for one in found] == ["pack_1", "pack_1", "pack_2", "pack_2"]
+    assert len({one.name for one in found}) == 4
+
+
+def test_a_question_that_is_not_there_is_refused(root: Path) -> None:
+    with pytest.raises(DesignError, match=r"designs\.mine\.question: found 'other'; accepted: .*exact_question"):
+        of_design(root, kind="intact", question="other", shares=[0], trials=1)

@@ -14,8 +14,8 @@ TERMS: dict[str, Any] = {
     "judges": {"judge": {"price": PRICE, "token_factor": 1, "sizes": {"spec_recall": [400, 50]}}},
 }
 MANIFEST = [
-    {"experiment": "main", "task": "spec_recall", "trials": 3, "prompt_tokens": 1000},
-    {"experiment": "main", "task": "spec_recall", "trials": 2, "prompt_tokens": 500},
+    {"experiment": "main", "task": "spec_recall", "scored_by": "judges", "trials": 3, "prompt_tokens": 1000},
+    {"experiment": "main", "task": "spec_recall", "scored_by": "judges", "trials": 2, "prompt_tokens": 500},
 ]
 
 

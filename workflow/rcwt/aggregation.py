@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from rcwt.config import RULES_JUDGE
 from rcwt.digests import file_digest
 from rcwt.errors import StaleResultError
 from rcwt.records import TrialRecord, read_records
@@ -42,7 +43,8 @@ def gather(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Trials and scores of all cells of `manifest` × `models`, judged by `judges`; the first judge is the headline.
 
-    `effective` says for each task which items count. Raises StaleResultError for a cell that is not the planned one.
+    Conditions that are scored by rule have one judge, the rules. `effective` says for each task which items count; an
+    item that it does not name does. Raises StaleResultError for a cell that is not the planned one.
     """
     trials: list[dict[str, Any]] = []
     scores: list[dict[str, Any]] = []
@@ -53,13 +55,18 @@ def gather(
                 judge: _checked_scores(
                     files.scores(judge, model, condition["condition"]), files.calls(model, condition["condition"])
                 )
-                for judge in judges
+                for judge in judges_of(condition, judges)
             }
             counts = effective[condition["task"]]
-            trials += _trial_rows(condition, records, judged[judges[0]], counts)
+            trials += _trial_rows(condition, records, next(iter(judged.values())), counts)
             for cell in judged.values():
                 scores += _score_rows(condition, cell, counts)
     return pd.DataFrame(trials, columns=TRIAL_SCHEMA.names), pd.DataFrame(scores, columns=SCORE_SCHEMA.names)
+
+
+def judges_of(condition: Mapping[str, Any], judges: Sequence[str]) -> Sequence[str]:
+    """The judges of a row of the manifest."""
+    return [RULES_JUDGE] if condition["scored_by"] == "rules" else judges
 
 
 def checked_records(condition: Mapping[str, Any], path: Path) -> list[TrialRecord]:
@@ -97,7 +104,7 @@ def _trial_rows(
     for record in records:
         response, usage, items = record.response, record.response.usage, by_trial[record.trial]
         raw = [score for score in items.values() if score is not None]
-        counted = [score for item, score in items.items() if score is not None and effective[item]]
+        counted = [score for item, score in items.items() if score is not None and effective.get(item, True)]
         yield {
             **shared,
             "source": "run",
@@ -139,7 +146,7 @@ def _score_rows(
                 "trial": trial.trial,
                 "judge": cell.judge,
                 "item": item,
-                "effective": effective[item],
+                "effective": effective.get(item, True),
                 "score": score,
                 "score_status": trial.status,
             }

@@ -53,8 +53,13 @@ class Cell:
 def cells_of(
     manifest: Sequence[Row], files: CellFiles, models: Sequence[str], items: Mapping[str, Sequence[Item]]
 ) -> Iterator[Cell]:
-    """All cells of a run. `items` is by task folder. Raises StaleResultError for a cell that is not the planned one."""
+    """The cells of a run that judges score. `items` is by task folder.
+
+    Raises StaleResultError for a cell that is not the planned one.
+    """
     for condition in manifest:
+        if condition["scored_by"] == "rules":
+            continue
         for model in models:
             records = checked_records(condition, files.calls(model, condition["condition"]))
             yield Cell(condition, records, items[condition["task"]])

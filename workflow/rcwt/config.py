@@ -8,57 +8,18 @@
 import datetime
 import json
 from collections.abc import Mapping
-from decimal import Decimal
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field
 
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", description="letters, digits, '.', '_', '-'")]
-ExperimentName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", description="lower case, digits, '_'")]
+from rcwt.config_designs import Design
+from rcwt.config_values import ExperimentName, Flag, Name, Number, Params, Record, Whole, distinct
 
-
-# Strict: YAML reads yes and on as true, which would otherwise count as 1.
-Whole = Annotated[int, Field(strict=True)]
-Number = Annotated[float, Field(strict=True)]
-Flag = Annotated[bool, Field(strict=True)]
-Order = Literal["coord_first", "reason_first"]
-
-#: Arguments of a call that the pipeline itself sets; a `params` map may not override them.
-RESERVED_PARAMS = frozenset({"api_key", "api_base", "model", "messages", "n", "stream", "timeout", "num_retries"})
 #: Judges that are no model of the registry: the patterns of the task's items, and a person's scored sample.
 RULES_JUDGE, HUMAN_JUDGE = "rules", "human"
 #: The embedded model; any other value of `litellm` goes over the network.
 EMBEDDED = "embedded/reader"
-
-
-def _distinct(values: list[Any]) -> list[Any]:
-    doubled = sorted({str(value) for value in values if values.count(value) > 1})
-    if doubled:
-        raise ValueError(f"each value once; {', '.join(doubled)} is there more than once")
-    return values
-
-
-def _call_params(params: dict[str, Any]) -> dict[str, Any]:
-    reserved = sorted(RESERVED_PARAMS & set(params))
-    if reserved:
-        raise ValueError(f"parameters of the model call, without {', '.join(reserved)}, which the pipeline sets itself")
-    cap = params.get("max_tokens")
-    if cap is not None and (isinstance(cap, bool) or not isinstance(cap, int) or cap < 1):
-        raise ValueError(f"'max_tokens' as a whole number from 1, not {cap!r}")
-    temperature = params.get("temperature")
-    if temperature is not None and (not isinstance(temperature, int | float) or not 0 <= temperature <= 2):
-        raise ValueError(f"'temperature' as a number from 0 to 2, not {temperature!r}")
-    return params
-
-
-Params = Annotated[dict[str, Any], AfterValidator(_call_params)]
-
-
-class Record(BaseModel):
-    """A frozen record that refuses keys it does not know."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Model(Record):
@@ -108,36 +69,6 @@ class Price(Record):
     as_of: datetime.date
 
 
-class Window(Record):
-    """One context window of a design and what is measured in it."""
-
-    window: Whole = Field(ge=1, description="tokens of the fixed budget, W")
-    shares: Annotated[list[Annotated[Decimal, Field(ge=0, lt=100, decimal_places=4)]], AfterValidator(_distinct)] = (
-        Field(min_length=1, description="shares of coordination content q, in percent from 0 to below 100")
-    )
-    trials: Whole = Field(ge=1, le=100_000, description="calls a cell")
-
-
-class Design(Record):
-    """An experiment: a task, its windows, the prompt orders and the parameters of its calls."""
-
-    kind: Literal["fixed_budget"] = "fixed_budget"
-    task: Name = Field(description="folder under resources/templates")
-    coordination: Name | None = Field(
-        None, description="which coordination text of the task folder, without .md; null for the task's own choice"
-    )
-    windows: list[Window] = Field(min_length=1)
-    orders: Annotated[list[Order], AfterValidator(_distinct)] = Field(["coord_first", "reason_first"], min_length=1)
-    params: Params
-
-    @model_validator(mode="after")
-    def _check(self) -> "Design":
-        _distinct([entry.window for entry in self.windows])
-        if "max_tokens" not in self.params:
-            raise ValueError("params with a max_tokens: without an output cap no worst case is known")
-        return self
-
-
 class Bootstrap(Record):
     """Resampling of the intervals."""
 
@@ -148,11 +79,11 @@ class Bootstrap(Record):
 class Config(Record):
     """The whole configuration of a run."""
 
-    models: Annotated[list[Name], AfterValidator(_distinct)] = Field(description="models to measure, by registry name")
-    judges: Annotated[list[Name], AfterValidator(_distinct)] = Field(
+    models: Annotated[list[Name], AfterValidator(distinct)] = Field(description="models to measure, by registry name")
+    judges: Annotated[list[Name], AfterValidator(distinct)] = Field(
         min_length=1, description="judges; the first is the headline. `rules`, `human`, or a registry name"
     )
-    experiments: Annotated[list[ExperimentName], AfterValidator(_distinct)] = Field(description="designs to run")
+    experiments: Annotated[list[ExperimentName], AfterValidator(distinct)] = Field(description="designs to run")
     designs: dict[ExperimentName, Design]
     registry: dict[Name, Model]
     prices: dict[Name, Price]

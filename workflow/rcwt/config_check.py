@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from rcwt.config import HUMAN_JUDGE, RULES_JUDGE, Config
+from rcwt.config_designs import DESIGNS
 from rcwt.config_files import ConfigFile, KeyPath, find_key
 from rcwt.errors import ConfigError
 
@@ -78,16 +79,21 @@ def spell(key: KeyPath) -> str:
 
 
 def _describe(fault: Any, merged: Mapping[str, Any], where: _Locator) -> str:
-    key: KeyPath = tuple(part for part in fault["loc"] if part != "[key]")
+    # A design's path names its kind as well, which says which record it is but is no key of the file.
+    path: KeyPath = tuple(part for part in fault["loc"] if part != "[key]")
+    key = path[:2] + path[3:] if path[:1] == ("designs",) and len(path) > 2 and path[2] in DESIGNS else path
     place, name = where(key), spell(key)
+    if fault["type"] == "union_tag_invalid":
+        kind, found = (*key, "kind"), fault["ctx"]["tag"]
+        return f"{where(kind)}: key '{spell(kind)}': found '{found}'; accepted: {', '.join(DESIGNS)}."
     if fault["type"] == "missing":
-        return f"{place}: key '{name}' is missing; accepted: {_accepted(key, fault)}. Add it."
+        return f"{place}: key '{name}' is missing; accepted: {_accepted(path, fault)}. Add it."
     if fault["type"] == "extra_forbidden":
-        known = _known_keys(key[:-1])
+        known = _known_keys(path[:-1])
         close = difflib.get_close_matches(str(key[-1]), known, n=1)
         hint = f" Did you mean '{close[0]}'?" if close else " Remove it or correct its name."
         return f"{place}: key '{name}' is unknown; accepted here: {', '.join(known)}.{hint}"
-    return f"{place}: key '{name}': found {_shown(fault['input'])}; accepted: {_accepted(key, fault)}."
+    return f"{place}: key '{name}': found {_shown(fault['input'])}; accepted: {_accepted(path, fault)}."
 
 
 def _shown(value: Any) -> str:
@@ -117,6 +123,8 @@ def _record_at(key: KeyPath) -> type[BaseModel] | None:
         if isinstance(record, type) and issubclass(record, BaseModel):
             field = record.model_fields.get(str(part))
             record = field.annotation if field else None
+        elif part in DESIGNS and getattr(record, "__origin__", None) is not dict:
+            record = DESIGNS[str(part)]
         else:
             record = _element(record)
         record = record if isinstance(record, type) and issubclass(record, BaseModel) else _container(record)

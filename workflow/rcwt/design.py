@@ -5,9 +5,11 @@ All arithmetic on shares is decimal: 97.5 % of a window is never a binary approx
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Decimal
+from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 
-from rcwt.config import Config, Design, Order
+from rcwt.config import Config
+from rcwt.config_designs import Algorithmic, Design, FixedBudget, Intact, Packs
+from rcwt.config_values import Order
 from rcwt.errors import DesignError
 from rcwt.tasks import Task
 from rcwt.tokens import count
@@ -26,14 +28,20 @@ class Condition:
     q: Decimal  # target share of coordination, a fraction
     c: int  # tokens of coordination
     u: int | None  # tokens of the task instruction inside the window; None where it stands outside
-    r: int  # tokens left for the reference
+    r: int  # tokens left for the reference, or for the pack
     trials: int
     pack: str | None = None
+    question: str | None = None  # which question of the task is asked; None for its instruction
 
     @property
     def p(self) -> Decimal:
         """Realized share of coordination, c / W."""
         return Decimal(self.c) / Decimal(self.window)
+
+    @property
+    def by_rule(self) -> bool:
+        """Whether replies have one right form and are scored by rule, whatever judges the configuration names."""
+        return self.kind in ("algorithmic", "packs") or self.question is not None
 
     @property
     def name(self) -> str:
@@ -74,39 +82,94 @@ def split_window(window: int, q: Decimal, u: int) -> tuple[int, int]:
     return c, window - u - c
 
 
+def intact_coordination(share: Decimal, task_tokens: int) -> int:
+    """Tokens of coordination c beside a task of t tokens that is never cut: c = round(rho t / (1 - rho))."""
+    rho = share / 100
+    return int((rho * task_tokens / (1 - rho)).to_integral_value(ROUND_HALF_EVEN))
+
+
 def conditions(config: Config, tasks: Mapping[str, Task]) -> list[Condition]:
     """Every condition of the experiments that the configuration picks, in the order it lists them.
 
     `tasks` holds the task of each design. Raises DesignError naming the experiment and window.
     """
-    return [
-        condition
-        for experiment in config.experiments
-        for condition in _fixed_budget(experiment, config.designs[experiment], tasks)
-    ]
+    return [condition for experiment in config.experiments for condition in _of(experiment, config, tasks)]
 
 
-def _fixed_budget(experiment: str, design: Design, tasks: Mapping[str, Task]) -> Iterator[Condition]:
+def _of(experiment: str, config: Config, tasks: Mapping[str, Task]) -> Iterator[Condition]:
+    design = config.designs[experiment]
     task = tasks[design.task]
+    if isinstance(design, Intact):
+        yield from _intact(experiment, design, task)
+    elif isinstance(design, Packs):
+        yield from _packs(experiment, design, task)
+    else:
+        yield from _instructed(experiment, design, task)
+
+
+def _instructed(experiment: str, design: FixedBudget | Algorithmic, task: Task) -> Iterator[Condition]:
+    """Windows in which the instruction stands beside the coordination."""
     u = count(task.instruction)
     for entry in design.windows:
         for share in entry.shares:
-            q = share / 100
             try:
-                c, r = split_window(entry.window, q, u)
+                c, r = split_window(entry.window, share / 100, u)
             except DesignError as error:
                 raise DesignError(f"designs.{experiment}, window {entry.window}: {error}") from None
             for order in design.orders:
-                yield Condition(
-                    experiment=experiment,
-                    task=design.task,
-                    kind=design.kind,
-                    coordination=design.coordination or task.coordination,
-                    window=entry.window,
-                    order=order,
-                    q=q,
-                    c=c,
-                    u=u,
-                    r=r,
-                    trials=entry.trials,
-                )
+                yield _condition(experiment, design, task, entry.window, order, share / 100, c, u, r, entry.trials)
+
+
+def _intact(experiment: str, design: Intact, task: Task) -> Iterator[Condition]:
+    """A task of t = u + r tokens that is always whole; the window is what it and the coordination take."""
+    if design.question is not None and design.question not in task.questions:
+        raise DesignError(
+            f"designs.{experiment}.question: found '{design.question}'; accepted: a question of {task.folder} "
+            f"({', '.join(task.questions) or 'it has none'}), or null for its instruction"
+        )
+    u = count(task.instruction if design.question is None else task.questions[design.question])
+    r = count(task.reference or "")
+    if design.coordination_tokens is not None:
+        # A share with six decimals tells any two of these apart and keeps names short.
+        budgets = [(round(Decimal(c) / (c + u + r), 6), c) for c in design.coordination_tokens]
+    else:
+        budgets = [(share / 100, intact_coordination(share, u + r)) for share in design.shares or []]
+    for q, c in budgets:
+        for order in design.orders:
+            yield _condition(
+                experiment, design, task, c + u + r, order, q, c, u, r, design.trials, question=design.question
+            )
+
+
+def _packs(experiment: str, design: Packs, task: Task) -> Iterator[Condition]:
+    """Windows that coordination and a pack of questions share; the answer format stands outside."""
+    for entry in design.windows:
+        for share in entry.shares:
+            c, r = split_window(entry.window, share / 100, 0)
+            for number in range(1, design.packs + 1):
+                for order in design.orders:
+                    yield _condition(
+                        *(experiment, design, task, entry.window, order, share / 100, c, None, r, entry.trials),
+                        pack=f"pack_{number}",
+                    )
+
+
+def _condition(
+    experiment: str,
+    design: Design,
+    task: Task,
+    window: int,
+    order: Order,
+    q: Decimal,
+    c: int,
+    u: int | None,
+    r: int,
+    trials: int,
+    *,
+    pack: str | None = None,
+    question: str | None = None,
+) -> Condition:
+    coordination = design.coordination or task.coordination
+    return Condition(
+        experiment, task.name, design.kind, coordination, window, order, q, c, u, r, trials, pack, question
+    )

@@ -13,7 +13,10 @@ PACKAGE = Path(__file__).parent
 #: Modules that shape no result by themselves: what they read reaches a stage through parameters of its own,
 #: so that a reworded error message reruns nothing.
 NEUTRAL = frozenset(
-    {"errors", "config", "config_files", "config_check", "digests", "tasks", "tokens", "study", "runtime"}
+    {
+        *("errors", "config", "config_values", "config_designs", "config_files", "config_check"),
+        *("digests", "tasks", "tokens", "study", "runtime"),
+    }
 )
 
 

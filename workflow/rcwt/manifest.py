@@ -14,11 +14,12 @@ from rcwt.prompts import block, blocks_of
 from rcwt.tasks import Task
 from rcwt.tokens import ENCODING, count
 
-_TEXT = {"condition", "experiment", "task", "kind", "order", "pack", "prompt_sha256"}
+_TEXT = {"condition", "experiment", "task", "kind", "order", "pack", "question", "scored_by", "prompt_sha256"}
 COLUMNS = [
     *("condition", "experiment", "task", "kind", "window", "order", "pack", "q", "c", "u", "r", "p"),
     *("coordination_tokens", "reference_tokens", "prompt_tokens", "prompt_sha256"),
     *("ceiling_strict", "ceiling_lenient", "trials", "facts_in_reference", "facts_in_coordination"),
+    *("question", "scored_by"),
 ]
 
 

@@ -49,7 +49,7 @@ class Cells:
         """All cells of the configuration."""
         answered = tuple((condition, model) for condition in study.conditions for model in study.config.models)
         judges = model_judges(study.config)
-        return cls(answered, tuple((*cell, judge) for cell in answered for judge in judges))
+        return cls(answered, tuple(cell for cell in study.scored if cell[2] in judges))
 
 
 @dataclass(frozen=True)
@@ -194,8 +194,8 @@ class Planner:
                 yield from self.requests(condition, model)[1]
 
     def _judge_keys(self, judge: str) -> Iterator[str]:
-        for condition in self.study.conditions:
-            for model in self.config.models:
+        for condition, model, by in self.study.scored:
+            if by == judge:
                 for key in islice(self.requests(condition, model)[1], JUDGED_TRIALS):
                     response = self.kept.read(key)
                     if response is not None and (text := _answer(response)):
@@ -250,7 +250,7 @@ def table_terms(study: Study) -> dict[str, Any]:
     """
     config, conditions = study.config, study.conditions.values()
     experiments = {condition.experiment: condition.name for condition in conditions}
-    tasks = {condition.task: condition.name for condition in conditions}
+    tasks = {condition.task: condition.name for condition in conditions if not condition.by_rule}
     terms: dict[str, Any] = {"targets": {}, "judges": {}}
     for model in config.models:
         caps = {name: output_cap(study.call_identity(at, model)["params"]) for name, at in experiments.items()}

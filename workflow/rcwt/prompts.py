@@ -48,18 +48,27 @@ def block(text: str, budget: int) -> str:
     return decode(fill(list(_tokens(text)), budget))
 
 
-def build(condition: Condition, task: Task) -> Prompt:
-    """The prompt of a condition (paper, Section 3)."""
+def build(condition: Condition, task: Task, pack: str | None = None) -> Prompt:
+    """The prompt of a condition (paper, Section 3). `pack` is the text of its pack, where it has one."""
     coordination = block(task.coordinations[condition.coordination], condition.c)
-    reference = block(task.reference or "", condition.r)
+    reference = _material(condition, task, pack)
     blocks = [coordination, reference] if condition.order == "coord_first" else [reference, coordination]
     return Prompt(
         condition=condition,
         system=SEPARATOR.join(text for text in blocks if text),
-        user=task.instruction,
+        user=task.instruction if condition.question is None else task.questions[condition.question],
         coordination=coordination,
         reference=reference,
     )
+
+
+def _material(condition: Condition, task: Task, pack: str | None) -> str:
+    """What a reply is answered from: repeated to fill a fixed budget, whole where it is intact, of a pack a prefix."""
+    if condition.kind == "packs":
+        return decode(list(_tokens(pack or "")[: condition.r]))
+    if condition.kind == "intact":
+        return task.reference or ""
+    return block(task.reference or "", condition.r)
 
 
 def prompt_tokens(prompt: Prompt) -> int:
@@ -78,6 +87,8 @@ def record(prompt: Prompt) -> Mapping[str, Any]:
         "window": condition.window,
         "order": condition.order,
         "pack": condition.pack,
+        "question": condition.question,
+        "scored_by": "rules" if condition.by_rule else "judges",
         "q": str(condition.q),
         "q_percent": percent(condition.q),
         "c": condition.c,

@@ -120,9 +120,11 @@ def _target(model: str, content: Mapping[str, Any], manifest: Sequence[Mapping[s
 def _judge(
     judge: str, content: Mapping[str, Any], targets: Mapping[str, Any], manifest: Sequence[Mapping[str, Any]]
 ) -> SpendRow:
-    """One call a trial, of a reply at its cap."""
+    """One call a trial that judges score, of a reply at its cap."""
     row, by = _new(judge, "judge", content), Terms.read(content)
     for condition in manifest:
+        if condition["scored_by"] == "rules":
+            continue
         frame, cap = content["sizes"][condition["task"]]
         for target in targets.values():
             row.plan(condition["trials"], frame + target["caps"][condition["experiment"]], cap, by)

@@ -102,8 +102,7 @@ class Study:
     def sources(self, task: str) -> list[str]:
         """Files of a task folder that its prompts and items are made from; notes beside them are not."""
         loaded = self.tasks[task] if task in self.tasks else load_task(self.templates / task)
-        texts = ["instruction", *(["reference"] if loaded.reference else []), *loaded.coordinations, *loaded.questions]
-        return [str(self.templates / task / name) for name in (*(f"{text}.md" for text in texts), "task.yaml")]
+        return [str(path) for path in loaded.files]
 
     @property
     def task_folders(self) -> list[str]:
@@ -143,6 +142,25 @@ class Study:
     @cached_property
     def _audit_digest(self) -> str:
         return file_digest(Path(self.config.audit or ""))
+
+    def judges_of(self, condition: str) -> list[str]:
+        """The judges of a condition: the configured ones, or the rules alone where a reply has one right form."""
+        return [RULES_JUDGE] if self.conditions[condition].by_rule else self.config.judges
+
+    @cached_property
+    def scored(self) -> list[tuple[str, str, str]]:
+        """Every (condition, model, judge) that is scored."""
+        return [
+            (name, model, judge)
+            for name in self.conditions
+            for model in self.config.models
+            for judge in self.judges_of(name)
+        ]
+
+    @property
+    def judged_conditions(self) -> list[str]:
+        """Conditions whose replies judges score, and a person may."""
+        return [name for name, condition in self.conditions.items() if not condition.by_rule]
 
     def trials(self) -> Mapping[str, int]:
         """Calls a cell, by condition."""

@@ -6,6 +6,7 @@ are explained at the top of `resources/templates/spec_recall/task.yaml`.
 """
 
 import difflib
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -23,8 +24,9 @@ from rcwt.tokens import special_tokens
 
 TASK_FILE = "task.yaml"
 INSTRUCTION, REFERENCE, COORDINATION = "instruction", "reference", "coordination"
-#: Kinds of task; one whose reply is free text is `open`.
-Kind = Literal["open"]
+#: Kinds of task: the reply to an `open` one is free text about a reference; an `algorithmic` one is all instruction;
+#: the material of a `pack` are benchmark items.
+Kind = Literal["open", "algorithmic", "pack"]
 #: One way to accept an item: a pattern; patterns of one passage; or several of those (`rcwt.scoring.rules`).
 Alternative = str | tuple[str, ...] | tuple[tuple[str, ...], ...]
 
@@ -86,9 +88,12 @@ class Item(_Record):
 class _TaskFile(_Record):
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", description="a name of letters, digits, '_' and '-'")
     title: Text = Field(description="one line for people")
-    kind: Kind = Field(description="'open'")
-    coordination: Text = Field(default=f"{COORDINATION}.md", description="a coordination*.md file of the folder")
-    items: tuple[Item, ...] = Field(min_length=1, description="a list of at least one item")
+    kind: Kind = Field(description="'open', 'algorithmic' or 'pack'")
+    coordination: Text = Field(
+        default=f"{COORDINATION}.md",
+        description="a coordination*.md file of the folder, or of another task's folder as ../other/coordination.md",
+    )
+    items: tuple[Item, ...] = Field(default=(), description="the list of facts that an open task is judged by")
 
 
 class Task(_Record):
@@ -104,6 +109,7 @@ class Task(_Record):
     coordinations: dict[str, str]  # by file name without .md
     questions: dict[str, str]  # by file name without .md
     items: tuple[Item, ...]
+    files: tuple[Path, ...]  # what the task was read from
 
 
 def load_task(folder: Path) -> Task:
@@ -125,7 +131,8 @@ def load_task(folder: Path) -> Task:
             f"{folder / TASK_FILE}: key 'name': found '{spec.name}'; accepted: '{folder.name}', the name of the "
             "folder, by which designs and tables call the task. Correct one of the two"
         )
-    texts = _texts(folder)
+    paths = _paths(folder, spec)
+    texts = {name: _read(path) for name, path in paths.items()}
     coordinations = {name: text for name, text in texts.items() if name.startswith(COORDINATION)}
     task = Task(
         name=spec.name,
@@ -133,11 +140,12 @@ def load_task(folder: Path) -> Task:
         kind=spec.kind,
         folder=folder,
         instruction=texts[INSTRUCTION],
-        reference=texts[REFERENCE],
-        coordination=spec.coordination.removesuffix(".md"),
+        reference=texts.get(REFERENCE),
+        coordination=Path(spec.coordination).name.removesuffix(".md"),
         coordinations=coordinations,
         questions={name: texts[name] for name in texts if name not in {INSTRUCTION, REFERENCE, *coordinations}},
         items=spec.items,
+        files=(*paths.values(), folder / TASK_FILE),
     )
     faults = list(_faults(task, file))
     if faults:
@@ -155,13 +163,17 @@ def statement_digest(task: Task) -> str:
     return digest([[item.id, item.effective, item.statement] for item in task.items])
 
 
-def _texts(folder: Path) -> dict[str, str]:
-    """The texts of a folder by file name without `.md`."""
+def _paths(folder: Path, spec: _TaskFile) -> dict[str, Path]:
+    """The files of a task's texts by file name without `.md`."""
     names = {path.stem for path in folder.glob("*.md") if path.stem.lower() != "readme"}
-    needed = {INSTRUCTION, REFERENCE}
-    if not any(name.startswith(COORDINATION) for name in names):
+    needed = {INSTRUCTION, REFERENCE} if spec.kind == "open" else {INSTRUCTION}
+    borrowed = Path(spec.coordination) if "/" in spec.coordination else None
+    if borrowed is None and not any(name.startswith(COORDINATION) for name in names):
         needed.add(COORDINATION)
-    return {name: _read(folder / f"{name}.md") for name in sorted(names | needed)}
+    paths = {name: folder / f"{name}.md" for name in sorted(names | needed)}
+    if borrowed is not None:
+        paths[borrowed.name.removesuffix(".md")] = Path(os.path.normpath(folder / borrowed))
+    return paths
 
 
 def _read(path: Path) -> str:
@@ -208,12 +220,18 @@ def _task_file(path: Path) -> ConfigFile:
 
 def _validated(file: ConfigFile) -> _TaskFile:
     try:
-        return _TaskFile.model_validate(file.content)
+        spec = _TaskFile.model_validate(file.content)
     except ValidationError as error:
         # A list whose elements are at fault counts as too short as well, which is no news.
         told = [fault for fault in error.errors() if not (fault["type"] == "too_short" and fault["input"])]
         faults = [_describe(fault, file) for fault in told]
         raise TaskError("\n".join(dict.fromkeys(faults))) from None
+    if spec.kind == "open" and not spec.items:
+        what = "found []" if file.line_of(("items",)) else "is missing"
+        raise TaskError(
+            f"{_place(file, ('items',))}: key 'items' {what}; accepted: a list of at least one item. Add one"
+        )
+    return spec
 
 
 def _describe(fault: Any, file: ConfigFile) -> str:
@@ -262,7 +280,7 @@ def _faults(task: Task, file: ConfigFile) -> Iterator[str]:
             f"{_place(file, ('coordination',))}: key 'coordination': found '{task.coordination}.md', which is not "
             f"there; accepted: {', '.join(f'{name}.md' for name in task.coordinations)}. Name one of them"
         )
-    if not any(item.effective for item in task.items):
+    if task.kind == "open" and not any(item.effective for item in task.items):
         yield (
             f"{_place(file, ('items',))}: key 'items': found no item with 'effective: true'; accepted: at least "
             "one. Without it there is no effective score"

@@ -9,7 +9,7 @@ rule audit_sample:
     input:
         script="workflow/scripts/audit.py",
         manifest=MANIFEST,
-        calls=expand(CALLS, condition=STUDY.conditions, model=STUDY.config.models),
+        calls=expand(CALLS, condition=STUDY.judged_conditions, model=STUDY.config.models),
     output:
         sample=AUDIT_SAMPLE,
         key=AUDIT_KEY,
@@ -35,7 +35,7 @@ rule audit_scores:
     input:
         script="workflow/scripts/audit.py",
         manifest=MANIFEST,
-        calls=expand(CALLS, condition=STUDY.conditions, model=STUDY.config.models),
+        calls=expand(CALLS, condition=STUDY.judged_conditions, model=STUDY.config.models),
         scored=STUDY.config.audit or [],
     output:
         AUDIT_SCORES,

@@ -32,12 +32,11 @@ rule spend_table:
     input:
         manifest=MANIFEST,
         trials=TRIALS,
-        scores=expand(
-            SCORES,
-            condition=STUDY.conditions,
-            model=STUDY.config.models,
-            judge=model_judges(STUDY.config),
-        ),
+        scores=[
+            SCORES.format(condition=name, model=model, judge=judge)
+            for name, model, judge in STUDY.scored
+            if judge in model_judges(STUDY.config)
+        ],
     output:
         SPEND,
     log:

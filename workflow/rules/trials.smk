@@ -11,12 +11,7 @@ rule trials:
         manifest=MANIFEST,
         tokens=expand(TOKENS, task=STUDY.tasks),
         calls=expand(CALLS, condition=STUDY.conditions, model=STUDY.config.models),
-        scores=expand(
-            SCORES,
-            condition=STUDY.conditions,
-            model=STUDY.config.models,
-            judge=STUDY.config.judges,
-        ),
+        scores=[SCORES.format(condition=name, model=model, judge=judge) for name, model, judge in STUDY.scored],
     output:
         trials=TRIALS,
         scores=TRIAL_SCORES,

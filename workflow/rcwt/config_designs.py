@@ -1,0 +1,113 @@
+"""The kinds of design that an experiment can have, as the configuration describes them under `designs`."""
+
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+
+from rcwt.config_values import Name, Order, Params, Record, Whole, distinct
+
+#: A share of coordination content in percent.
+Share = Annotated[Decimal, Field(ge=0, lt=100, decimal_places=4)]
+Shares = Annotated[list[Share], AfterValidator(distinct)]
+Trials = Annotated[Whole, Field(ge=1, le=100_000)]
+
+
+class Window(Record):
+    """One context window of a design and what is measured in it."""
+
+    window: Whole = Field(ge=1, description="tokens of the fixed budget, W")
+    shares: Shares = Field(min_length=1, description="shares of coordination content q, in percent from 0 to below 100")
+    trials: Trials = Field(description="calls a cell")
+
+
+class _Design(Record):
+    task: Name = Field(description="folder under resources/templates")
+    coordination: Name | None = Field(
+        None, description="which coordination text of the task folder, without .md; null for the task's own choice"
+    )
+    orders: Annotated[list[Order], AfterValidator(distinct)] = Field(["coord_first", "reason_first"], min_length=1)
+    params: Params
+
+    @model_validator(mode="after")
+    def _capped(self) -> "_Design":
+        if "max_tokens" not in self.params:
+            raise ValueError("params with a max_tokens: without an output cap no worst case is known")
+        return self
+
+
+class _Windowed(_Design):
+    windows: list[Window] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _one_of_each(self) -> "_Windowed":
+        distinct([entry.window for entry in self.windows])
+        return self
+
+
+class FixedBudget(_Windowed):
+    """A reference that fills what coordination and instruction leave of the window (paper, main experiment)."""
+
+    kind: Literal["fixed_budget"] = "fixed_budget"
+
+
+class Algorithmic(_Windowed):
+    """A task that is all instruction: nothing of it is cut, whatever the share."""
+
+    kind: Literal["algorithmic"]
+
+
+class Intact(_Design):
+    """A reference that is always whole, beside a growing amount of coordination (paper, ablation)."""
+
+    kind: Literal["intact"]
+    question: Name | None = Field(
+        None, description="which question of the task folder is asked, without .md; null for its instruction"
+    )
+    shares: Shares | None = Field(
+        None, min_length=1, description="shares of coordination c / (c + t), in percent; or give coordination_tokens"
+    )
+    coordination_tokens: Annotated[list[Annotated[Whole, Field(ge=0)]], AfterValidator(distinct)] | None = Field(
+        None, min_length=1, description="tokens of coordination c; or give shares"
+    )
+    trials: Trials = Field(description="calls a cell")
+
+    @model_validator(mode="after")
+    def _one_scale(self) -> "Intact":
+        if (self.shares is None) == (self.coordination_tokens is None):
+            raise ValueError("one of 'shares' and 'coordination_tokens'")
+        return self
+
+
+class Packs(_Windowed):
+    """Packs of benchmark items, cut from their end to what coordination leaves of the window (paper, Table 2)."""
+
+    kind: Literal["packs"]
+    source: Literal["bundled"] = Field("bundled", description="where the items come from")
+    packs: Whole = Field(5, ge=1, le=1000, description="packs of different items")
+    items: Whole = Field(10, ge=1, le=1000, description="items of a pack")
+    seed: Whole = Field(0, ge=0, description="decides which items are drawn")
+
+
+#: The kind of a design that does not name one.
+DEFAULT_KIND = "fixed_budget"
+
+
+def kind_of(design: Any) -> Any:
+    """The kind that a design, or a mapping that is to become one, names."""
+    return design.get("kind", DEFAULT_KIND) if isinstance(design, dict) else getattr(design, "kind", DEFAULT_KIND)
+
+
+Design = Annotated[
+    Annotated[FixedBudget, Tag("fixed_budget")]
+    | Annotated[Intact, Tag("intact")]
+    | Annotated[Algorithmic, Tag("algorithmic")]
+    | Annotated[Packs, Tag("packs")],
+    Discriminator(kind_of),
+]
+DESIGNS: dict[str, type[_Design]] = {
+    "fixed_budget": FixedBudget,
+    "intact": Intact,
+    "algorithmic": Algorithmic,
+    "packs": Packs,
+}
