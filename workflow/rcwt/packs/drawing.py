@@ -37,8 +37,9 @@ def draw(questions: Sequence[Question], packs: int, items: int, seed: int, sourc
     """Draw `packs` packs of `items` different questions each.
 
     Questions are ranked by sha256 of seed and id, and dealt in that order. So the order of a file changes nothing, and
-    a question that is added or taken away moves at most those ranked behind it. Raises PackError, naming `source`,
-    where there are too few.
+    a question that is added or taken away moves at most those ranked behind it. A question about a passage that its
+    pack already holds waits for the next pack, as long as there are others. Raises PackError, naming `source`, where
+    there are too few.
     """
     if len(questions) < packs * items:
         raise PackError(
@@ -46,8 +47,18 @@ def draw(questions: Sequence[Question], packs: int, items: int, seed: int, sourc
             f"of {items}. Lower 'packs' or 'items', or give a larger file"
         )
     ranked = sorted(questions, key=lambda question: (_rank(seed, question.id), question.id))
-    dealt = [ranked[start : start + items] for start in range(0, packs * items, items)]
-    return tuple(Pack(pack_name(number), tuple(hand)) for number, hand in enumerate(dealt, start=1))
+    return tuple(Pack(pack_name(number), _hand(ranked, items)) for number in range(1, packs + 1))
+
+
+def _hand(ranked: list[Question], items: int) -> tuple[Question, ...]:
+    """Take the next questions from `ranked`, each about another passage where possible."""
+    hand: list[Question] = []
+    passages: set[str] = set()
+    while len(hand) < items:
+        fresh = (place for place, one in enumerate(ranked) if one.passage is None or one.passage not in passages)
+        hand.append(ranked.pop(next(fresh, 0)))
+        passages.add(hand[-1].passage or "")
+    return tuple(hand)
 
 
 def _rank(seed: int, identity: str) -> bytes:

@@ -10,10 +10,11 @@ _NO_OPTION = "N/A"
 
 
 def questions(rows: Iterable[Row]) -> Iterator[tuple[Row, Question]]:
-    """The question of each row: `question`, `options`, `answer` (a letter); `question_id`, `answer_index`, `category`.
+    """The question of each row: `question`, `options`, `answer` (a letter); `question_id` and `category` where given.
 
-    Options that are `N/A` are left out, and the answer is named by its place among the rest. Raises PackError naming
-    file, row and column: also where `answer` and `answer_index` disagree.
+    Options that are `N/A` are left out, and the answer is named by its place among the rest. `answer_index` is not
+    used: in the vendor's own files it contradicts the letter here and there, and the letter is what is scored there.
+    Raises PackError naming file, row and column.
     """
     for row in rows:
         offered = _options(row)
@@ -53,7 +54,4 @@ def _answer(row: Row, offered: list[str]) -> int:
     index = LETTERS.find(letter) if len(letter) == 1 else -1
     if not 0 <= index < len(offered):
         raise row.refused("answer", shown(letter), accepted)
-    told = row.cells.get("answer_index")
-    if told is not None and told != index:
-        raise row.refused("answer_index", f"{shown(told)} beside the answer {letter}", f"{index}, the place of {letter}")
     return index
