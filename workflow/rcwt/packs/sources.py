@@ -30,6 +30,7 @@ class SourceFile:
     repo: str | None = None
     revision: str | None = None
     licence: str | None = None
+    file: str | None = None  # name inside the repository
 
 
 def local_file(kind: str, path: Path, licence: str | None = None) -> SourceFile:
