@@ -31,8 +31,9 @@ CURVES = f"{RESULTS}/tables/curve_fits.csv"
 JUDGE_AGREEMENT = f"{RESULTS}/tables/judge_agreement.csv"
 AUDIT_SAMPLE, AUDIT_KEY = f"{RESULTS}/audit/sample.csv", f"{RESULTS}/audit/key.csv"
 AUDIT_SCORES = f"{RESULTS}/audit/scores.json"
-TABLE_A1 = f"{RESULTS}/tables/table_a1"
-FIGURE_1 = f"{RESULTS}/figures/figure_1"
+TABLE_A1, INTACT_TABLE = f"{RESULTS}/tables/table_a1", f"{RESULTS}/tables/intact"
+DISPLACEMENT = f"{RESULTS}/tables/displacement.csv"
+FIGURE_1, FIGURE_3 = f"{RESULTS}/figures/figure_1", f"{RESULTS}/figures/figure_3"
 SPEND_PLAN, SPEND = f"{RESULTS}/plan/spend.csv", f"{RESULTS}/tables/spend.csv"
 COMPLETENESS = f"{RESULTS}/tables/completeness.csv"
 SUMMARY = f"{RESULTS}/summary.txt"
@@ -69,5 +70,8 @@ rule all:
         CURVES,
         JUDGE_AGREEMENT,
         multiext(TABLE_A1, ".csv", ".md", ".tex"),
+        multiext(INTACT_TABLE, ".csv", ".md", ".tex", "_full.csv"),
+        DISPLACEMENT,
         multiext(FIGURE_1, ".pdf", ".png", ".svg"),
+        multiext(FIGURE_3, ".pdf", ".png", ".svg"),
         SUMMARY,

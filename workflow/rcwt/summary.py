@@ -10,7 +10,9 @@ import pandas as pd
 
 from rcwt.curves import MIN_FALL, P0_BOUNDS
 from rcwt.printed import comparison
+from rcwt.reader import LABEL as READER_LABEL
 from rcwt.reader import NAME as READER_NAME
+from rcwt.statistics import POOLED
 from rcwt.statuses import NON_ANSWERS
 from rcwt.tables import (
     MAIN_EXPERIMENT,
@@ -51,11 +53,14 @@ def summary(
     lines = []
     if trials.empty:
         lines.append("No calls: nothing was measured.")
-    for selection in _selections(trials, cells, embedded):
+    intact = set(trials.loc[trials["kind"] == "intact", "experiment"])
+    for selection in _selections(trials[~trials["experiment"].isin(intact)], cells, embedded):
         lines += [*_block(selection, trials, curves), ""]
         main = (selection.experiment, selection.window) == (MAIN_EXPERIMENT, MAIN_WINDOW)
         if printed and main and selection.published:
             lines += [f"  {line}" for line in comparison(selection, printed)] + [""]
+    for experiment in sorted(intact):
+        lines += [*_intact(experiment, trials, cells, embedded), ""]
     for name, path in (("Table", table), ("Figure", figure)):
         if path:
             lines.append(f"{name:<{_GAP}}{path}")
@@ -92,6 +97,27 @@ def _block(selection: Selection, trials: pd.DataFrame, curves: pd.DataFrame) -> 
         yield f"  {model}" + (f" ({explained[model]})" if model in explained else "")
         for name, text in rows:
             yield from _lines(name, text)
+
+
+def _intact(
+    experiment: str, trials: pd.DataFrame, cells: Sequence[pd.DataFrame], embedded: Sequence[str]
+) -> Iterator[str]:
+    """The lines of an intact task, whose window is another for each amount of coordination: one block for all."""
+    called = trials[trials["experiment"] == experiment]
+    judge = called["headline_judge"].iloc[0]
+    own = pd.concat([table[(table["experiment"] == experiment) & (table["judge"] == judge)] for table in cells])
+    shown = select(own, judge=judge, embedded=embedded)
+    yield f"{experiment}, task intact beside c tokens of coordination, judge {judge} ({shown.source})"
+    for model in paper_order(own["model"]):
+        rows = own[(own["model"] == model) & (own["order"] == POOLED)].sort_values("c").itertuples(index=False)
+        found = [(f"c = {int(row.c)}", printed_accuracy(row.hits, row.possible) or "not scored", row) for row in rows]
+        of = called[called["model"] == model]
+        yield f"  {model}" + (f" ({READER_LABEL})" if model in embedded else "")
+        yield from _lines("accuracy", "; ".join(f"{accuracy} at {at}" for at, accuracy, _ in found))
+        complete = "; ".join(f"{int(row.n_complete)} of {int(row.n_planned)} at {at}" for at, _, row in found)
+        yield from _lines("calls all right", complete)
+        yield from _lines("calls", _calls(of))
+        yield from _lines("cost", cost(of))
 
 
 def _lines(name: str, text: str) -> list[str]:
