@@ -52,7 +52,9 @@ def test_another_revision_than_the_pinned_is_named(hub: Hub, tmp_path: Path) -> 
 def test_a_kept_file_whose_bytes_changed_is_named(hub: Hub, tmp_path: Path) -> None:
     path = fetch(WANTED, offline=False, folder=tmp_path).path
     path.resolve().write_text(ROWS.replace("#### 1", "#### 7"))
-    with pytest.raises(PackError, match=r"the kept file .*test\.jsonl is changed since it was fetched; accepted: sha256"):
+    with pytest.raises(
+        PackError, match=r"the kept file .*test\.jsonl is changed since it was fetched; accepted: sha256"
+    ):
         fetch(WANTED, offline=True, folder=tmp_path)
 
 

@@ -154,7 +154,13 @@ def _intact(experiment: str, design: Intact, task: Task) -> Iterator[Condition]:
 
 def _packs(experiment: str, design: Packs, task: Task) -> Iterator[Condition]:
     """Windows that coordination and a pack of questions share; the answer format stands outside."""
+    u = count(task.instruction)
     for entry in design.windows:
+        if u >= entry.window:
+            raise DesignError(
+                f"designs.{experiment}, window {entry.window}: the answer format alone has {u} tokens. Accepted: a "
+                "window above that. Raise 'window' or shorten instruction.md"
+            )
         for share in entry.shares:
             c, r = split_window(entry.window, share / 100, 0)
             for number in range(1, design.packs + 1):

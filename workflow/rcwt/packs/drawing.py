@@ -3,11 +3,13 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rcwt.digests import digest
-from rcwt.packs.items import Benchmark, PackError, Question, Reference
-from rcwt.packs.layout import PackText, lay_out
+from rcwt.packs.items import Benchmark, PackError, Question, Reference, item_name
+from rcwt.packs.layout import VISIBILITIES, PackText, lay_out
 from rcwt.packs.rows import Row
+from rcwt.tokens import count
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,23 @@ class Pack:
     def text(self) -> PackText:
         """The pack as it stands in a prompt."""
         return lay_out(self.questions)
+
+    def shown(self, prefix: str, r: int) -> dict[str, Any]:
+        """What a prompt shows of the questions that holds `prefix`, the pack cut to r tokens; part of its file.
+
+        `note` says where not even the text before the first question fits.
+        """
+        laid = self.text
+        visible = laid.visible(prefix)
+        names = [item_name(place) for place in range(1, len(visible) + 1)]
+        fixed = count(laid.fixed)
+        lists = {one: [name for name, seen in zip(names, visible, strict=True) if seen == one] for one in VISIBILITIES}
+        return {
+            "pack_tokens": count(laid.text),
+            "items": {name: question.id for name, question in zip(names, self.questions, strict=True)},
+            **{f"items_{one}": found for one, found in lists.items()},
+            "note": f"the {fixed} tokens before the first question exceed the {r} that are left" if fixed > r else None,
+        }
 
     @property
     def digest(self) -> str:

@@ -12,7 +12,9 @@ from rcwt.packs.items import Question, Reference
 from rcwt.packs.rows import Row, shown
 
 _ANSWER = "an answer with a 'number', a 'date' or 'spans'"
-_CONTEXT = re.compile(r"\s*(?:Passage:)?\s*(?P<passage>.*\S)\s*\nQuestion:\s*(?P<question>.*?\S)\s*(?:\nAnswer:\s*)?", re.DOTALL)
+_CONTEXT = re.compile(
+    r"\s*(?:Passage:)?\s*(?P<passage>.*\S)\s*\nQuestion:\s*(?P<question>.*?\S)\s*(?:\nAnswer:\s*)?", re.DOTALL
+)
 
 
 def questions(rows: Iterable[Row]) -> Iterator[tuple[Row, Question]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rcwt.packs.answers import answer_lines
-from rcwt.packs.items import Question
+from rcwt.packs.items import Question, item_name
 from rcwt.packs.letters import letter
 from rcwt.packs.numerals import number
 from rcwt.packs.spans import SpanScore, score
@@ -23,11 +23,6 @@ class Grade:
     score: int
     outcome: Outcome
     f1: float | None = None
-
-
-def item_name(number: int) -> str:
-    """The name of the question with a number, from 1, in every pack."""
-    return f"item_{number}"
 
 
 def grade(reply: str, questions: Sequence[Question], *, cut: bool) -> list[Grade]:

@@ -107,7 +107,9 @@ def _download(wanted: HubFile, cache: Path) -> tuple[Path, str | None]:
             )
         )
     except (HfHubHTTPError, httpx.HTTPError, OSError, ValueError) as error:
-        raise PackError(f"hub: {wanted}: cannot be fetched ({_told(error)}). Correct 'repo', 'file' or 'revision'") from None
+        raise PackError(
+            f"hub: {wanted}: cannot be fetched ({_told(error)}). Correct 'repo', 'file' or 'revision'"
+        ) from None
     given = path.relative_to(cache).parts[2]  # datasets--owner--name/snapshots/<commit>/<file>
     if given != wanted.revision:
         raise PackError(

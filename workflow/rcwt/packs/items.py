@@ -17,6 +17,11 @@ class PackError(RcwtError):
     """Benchmark data that cannot be used: a file, one of its rows, or a draw from it."""
 
 
+def item_name(number: int) -> str:
+    """The name of the question with a number, from 1, in every pack."""
+    return f"item_{number}"
+
+
 class _Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 

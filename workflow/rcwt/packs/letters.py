@@ -49,7 +49,9 @@ def letter(text: str, options: Sequence[str]) -> str | None:
 
 def _other_letter(rest: str) -> bool:
     """Whether what follows the letter begins with another one: `B or C`, `B, C`, `B/C`."""
-    return bool(re.match(r"\s*(?:[,/&;+-]|or\b|and\b|\.\s*or\b|\)\s*or\b)?\s*\(?[A-Z]\)?\s*(?:$|[.,;)]|\bor\b|\band\b)", rest))
+    return bool(
+        re.match(r"\s*(?:[,/&;+-]|or\b|and\b|\.\s*or\b|\)\s*or\b)?\s*\(?[A-Z]\)?\s*(?:$|[.,;)]|\bor\b|\band\b)", rest)
+    )
 
 
 def _flat(text: str) -> str:

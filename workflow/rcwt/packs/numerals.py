@@ -31,7 +31,9 @@ _MINUS = frozenset("-−–")
 _SCALES = {"hundred": 100, "thousand": 1000, "k": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _SCALE = re.compile(rf"\s*(?P<scale>{'|'.join(_SCALES)})\b", re.IGNORECASE)
 #: Words, slashes and powers of a unit; no digit but a power, so that no second number can hide in it.
-_UNIT = re.compile(r"\s*[-]?(?:[%°€£¥$]|[^\W\d_]|[ .'’·/()]|(?<=[^\W\d_])[²³]|(?<=[^\W\d_])\^[23]|(?<=[^\W\d_])-(?=[^\W\d_]))*")
+_UNIT = re.compile(
+    r"\s*[-]?(?:[%°€£¥$]|[^\W\d_]|[ .'’·/()]|(?<=[^\W\d_])[²³]|(?<=[^\W\d_])\^[23]|(?<=[^\W\d_])-(?=[^\W\d_]))*"
+)
 _LONGEST_UNIT = 60
 #: Words that make of one number a choice, a range, a denial or a part of a sum.
 _OTHER = re.compile(

@@ -160,7 +160,9 @@ def _parquet_rows(path: Path, data: bytes) -> Iterator[Row]:
     import pyarrow.parquet as pq
 
     if not (data.startswith(_PARQUET) and data.endswith(_PARQUET)):
-        raise PackError(f"{path}: not a whole parquet file; accepted: one that begins and ends with 'PAR1'. Fetch it again")
+        raise PackError(
+            f"{path}: not a whole parquet file; accepted: one that begins and ends with 'PAR1'. Fetch it again"
+        )
     try:
         rows = pq.read_table(pa.BufferReader(data)).to_pylist()
     except (pa.ArrowException, OSError) as error:
