@@ -32,6 +32,8 @@ JUDGE_AGREEMENT = f"{RESULTS}/tables/judge_agreement.csv"
 AUDIT_SAMPLE, AUDIT_KEY = f"{RESULTS}/audit/sample.csv", f"{RESULTS}/audit/key.csv"
 AUDIT_SCORES = f"{RESULTS}/audit/scores.json"
 TABLE_A1, INTACT_TABLE = f"{RESULTS}/tables/table_a1", f"{RESULTS}/tables/intact"
+TABLE_2, PACK_ITEMS = f"{RESULTS}/tables/table_2", f"{RESULTS}/tables/pack_items.csv"
+PACKS = f"{RESULTS}/packs/{{experiment}}.json"
 DISPLACEMENT = f"{RESULTS}/tables/displacement.csv"
 FIGURE_1, FIGURE_3 = f"{RESULTS}/figures/figure_1", f"{RESULTS}/figures/figure_3"
 SPEND_PLAN, SPEND = f"{RESULTS}/plan/spend.csv", f"{RESULTS}/tables/spend.csv"
@@ -72,6 +74,9 @@ rule all:
         multiext(TABLE_A1, ".csv", ".md", ".tex"),
         multiext(INTACT_TABLE, ".csv", ".md", ".tex", "_full.csv"),
         DISPLACEMENT,
+        multiext(TABLE_2, ".csv", ".md", ".tex", "_full.csv"),
+        PACK_ITEMS,
+        expand(PACKS, experiment=[] if STUDY.config.published else STUDY.decks),
         multiext(FIGURE_1, ".pdf", ".png", ".svg"),
         multiext(FIGURE_3, ".pdf", ".png", ".svg"),
         SUMMARY,

@@ -15,6 +15,7 @@ from rcwt.design import Condition, conditions
 from rcwt.digests import canonical_json, code_digest, digest, file_digest, write_text
 from rcwt.errors import ConfigError, TaskError
 from rcwt.packs.decks import Deck, deal
+from rcwt.packs.decks import record as pack_record
 from rcwt.packs.drawing import Pack
 from rcwt.prompts import Prompt
 from rcwt.published_files import csv_files
@@ -94,6 +95,10 @@ class Study:
             for name, design in designs.items()
             if isinstance(design, Packs)
         }
+
+    def deck_digest(self, experiment: str) -> str:
+        """What was drawn for an experiment and from where, as one stable parameter."""
+        return digest(pack_record(self.decks[experiment]))
 
     def pack_of(self, condition: Condition) -> Pack | None:
         """The questions of a condition, where it has such."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from rcwt.config_designs import Packs
 from rcwt.packs.drawing import Pack, draw
@@ -43,7 +43,7 @@ def _benchmark(experiment: str, design: Packs) -> Benchmark:
             f"designs.{experiment}.benchmark: found '{name}', the name of the task; accepted: {', '.join(BENCHMARKS)}. "
             "Say with 'benchmark' which of them the questions are"
         )
-    return cast(Benchmark, name)
+    return name
 
 
 def _source(design: Packs, benchmark: Benchmark, offline: bool, bundled: Path) -> SourceFile:

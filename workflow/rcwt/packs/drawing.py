@@ -62,8 +62,8 @@ def draw(questions: Sequence[Question], packs: int, items: int, seed: int, sourc
     """
     if len(questions) < packs * items:
         raise PackError(
-            f"{source}: found {len(questions)} different questions; accepted: at least {packs * items} for {packs} packs "
-            f"of {items}. Lower 'packs' or 'items', or give a larger file"
+            f"{source}: found {len(questions)} different questions; accepted: at least {packs * items} for {packs} "
+            f"packs of {items}. Lower 'packs' or 'items', or give a larger file"
         )
     ranked = sorted(questions, key=lambda question: (_rank(seed, question.id), question.id))
     return tuple(Pack(pack_name(number), _hand(ranked, items)) for number in range(1, packs + 1))
@@ -87,9 +87,9 @@ def _rank(seed: int, identity: str) -> bytes:
 def distinct(rows: Iterable[tuple[Row, Question]], benchmark: Benchmark) -> list[Question]:
     """The questions of a file, each with an id of its own, in file order.
 
-    An id that the file gives twice is refused. Where it gives none, the id is a hash of what is asked; the same question
-    asked twice is then one, with the references of both (DROP's files hold many such), unless one has a single right
-    answer and they disagree. Raises PackError naming both places.
+    An id that the file gives twice is refused. Where it gives none, the id is a hash of what is asked; the same
+    question asked twice is then one, with the references of both: DROP's files hold many such. Of the other benchmarks
+    it has one right answer, and two that differ are refused. Raises PackError naming both places.
     """
     kept: dict[str, Question] = {}
     places: dict[str, str] = {}
@@ -101,8 +101,8 @@ def distinct(rows: Iterable[tuple[Row, Question]], benchmark: Benchmark) -> list
             kept[identity], places[identity] = question.model_copy(update={"id": identity}), row.place
         elif own:
             raise PackError(
-                f"{row.place}: found the id '{identity}', which {places[identity]} has already; accepted: each id once. "
-                "Take one of the two out or give it another id"
+                f"{row.place}: found the id '{identity}', which {places[identity]} has already; accepted: each id "
+                "once. Take one of the two out or give it another id"
             )
         else:
             kept[identity] = _joined(kept[identity], question, row, places[identity])

@@ -45,8 +45,8 @@ def hub_folder() -> Path:
 def fetch(wanted: HubFile, *, offline: bool, folder: Path | None = None) -> SourceFile:
     """The file, from the kept ones or from the hub.
 
-    Raises PackError where it is not kept and `offline` is set, where the hub does not give it or gives another revision,
-    and where a kept file is not the one that was fetched.
+    Raises PackError where it is not kept and `offline` is set, where the hub does not give it or gives another
+    revision, and where a kept file is not the one that was fetched.
     """
     folder = folder or hub_folder()
     note = folder / "fetched" / wanted.repo.replace("/", "--") / wanted.revision / f"{wanted.file}.json"
@@ -74,8 +74,8 @@ def _kept(wanted: HubFile, folder: Path, note: Path) -> SourceFile:
     if file_sha256(path) != fetched.sha256:
         found = "changed since it was fetched" if path.exists() else "gone"
         raise PackError(
-            f"hub: {wanted}: the kept file {path} is {found}; accepted: sha256 {fetched.sha256[:12]}…. Delete {folder}, "
-            "and it is fetched again"
+            f"hub: {wanted}: the kept file {path} is {found}; accepted: sha256 {fetched.sha256[:12]}…. Delete "
+            f"{folder}, and it is fetched again"
         )
     return _source(fetched, folder)
 
@@ -91,7 +91,7 @@ def _download(wanted: HubFile, cache: Path) -> tuple[Path, str | None]:
     import httpx
     import huggingface_hub
     from huggingface_hub.errors import HfHubHTTPError
-    from huggingface_hub.utils import disable_progress_bars
+    from huggingface_hub.utils.tqdm import disable_progress_bars
 
     disable_progress_bars()
     endpoint = os.environ.get("HF_ENDPOINT") or None
@@ -113,8 +113,8 @@ def _download(wanted: HubFile, cache: Path) -> tuple[Path, str | None]:
     given = path.relative_to(cache).parts[2]  # datasets--owner--name/snapshots/<commit>/<file>
     if given != wanted.revision:
         raise PackError(
-            f"hub: {wanted}: the hub gave revision {given}; accepted: the pinned {wanted.revision}. Has the dataset been "
-            "changed? Pin the revision that is meant"
+            f"hub: {wanted}: the hub gave revision {given}; accepted: the pinned {wanted.revision}. Has the dataset "
+            "been changed? Pin the revision that is meant"
         )
     return path, _licence(huggingface_hub.HfApi(endpoint=endpoint), wanted)
 

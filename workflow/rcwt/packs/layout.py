@@ -58,6 +58,5 @@ def shared_start(one: str, other: str) -> int:
     """Length of the longest text that both begin with."""
     if other.startswith(one):
         return len(one)
-    return next(
-        (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
-    )
+    shorter = min(len(one), len(other))
+    return next((place for place in range(shorter) if one[place] != other[place]), shorter)

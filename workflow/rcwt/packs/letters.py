@@ -20,6 +20,7 @@ _LETTER = re.compile(
 _ALONE = re.compile(r"[a-z][.)]?")
 _DELIMITER = re.compile(r"\s*[.):,;–—-]\s*")
 _ANOTHER = re.compile(r"(?:\bor\b|\band\b|[/,&;])\s*\(?[A-Z]\b[.)]?(?=\s*(?:$|[/,;&]|\bor\b|\band\b|[.)]))")
+_NEXT = re.compile(r"\s*(?:[,/&;+-]|or\b|and\b|\.\s*or\b|\)\s*or\b)?\s*\(?[A-Z]\)?\s*(?:$|[.,;)]|\bor\b|\band\b)")
 
 
 def letter(text: str, options: Sequence[str]) -> str | None:

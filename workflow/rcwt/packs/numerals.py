@@ -10,8 +10,22 @@ A percent sign is a unit like any other: 50% equals 50.
 import re
 from fractions import Fraction
 
-_WRAPPINGS = (("**", "**"), ("__", "__"), ("`", "`"), ("$", "$"), ("\\(", "\\)"), ("\\boxed{", "}"))
-_WRAPPINGS += (("(", ")"), ("[", "]"), ("<", ">"), ("{", "}"), ('"', '"'), ("“", "”"), ("'", "'"), ("*", "*"))
+_WRAPPINGS: tuple[tuple[str, str], ...] = (
+    ("**", "**"),
+    ("__", "__"),
+    ("`", "`"),
+    ("$", "$"),
+    ("\\(", "\\)"),
+    ("\\boxed{", "}"),
+    ("(", ")"),
+    ("[", "]"),
+    ("<", ">"),
+    ("{", "}"),
+    ('"', '"'),
+    ("“", "”"),
+    ("'", "'"),
+    ("*", "*"),
+)
 _LEAD = re.compile(
     r"(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:the|my)\s+)?(?:final\s+|correct\s+|total\s+)?answer\s*(?:is|:|=)\s*:?\s*",
     re.IGNORECASE,
@@ -31,13 +45,12 @@ _MINUS = frozenset("-−–")
 _SCALES = {"hundred": 100, "thousand": 1000, "k": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _SCALE = re.compile(rf"\s*(?P<scale>{'|'.join(_SCALES)})\b", re.IGNORECASE)
 #: Words, slashes and powers of a unit; no digit but a power, so that no second number can hide in it.
-_UNIT = re.compile(
-    r"\s*[-]?(?:[%°€£¥$]|[^\W\d_]|[ .'’·/()]|(?<=[^\W\d_])[²³]|(?<=[^\W\d_])\^[23]|(?<=[^\W\d_])-(?=[^\W\d_]))*"
-)
+_AFTER_LETTER = r"(?<=[^\W\d_])"
+_UNIT = re.compile(rf"\s*-?(?:[%°€£¥$]|[^\W\d_]|[ .'’·/()]|{_AFTER_LETTER}(?:[²³]|\^[23]|-(?=[^\W\d_])))*")
 _LONGEST_UNIT = 60
 #: Words that make of one number a choice, a range, a denial or a part of a sum.
 _OTHER = re.compile(
-    r"\b(?:or|and|to|not|but|minus|plus|times|between|versus|vs|over|under|more|less|remainder|half|quarter|third|a third"
+    r"\b(?:or|and|to|not|but|minus|plus|times|between|versus|vs|over|under|more|less|remainder|half|quarter|third"
     r"|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|dozens|hundred|thousand|million|billion)\b",
     re.IGNORECASE,
 )
@@ -72,9 +85,10 @@ def unwrapped(text: str) -> str:
             plain = plain[:-1].rstrip()
         for left, right in _WRAPPINGS:
             inside = plain[len(left) : len(plain) - len(right)]
-            if len(plain) > len(left) + len(right) and plain.startswith(left) and plain.endswith(right):
-                if right not in inside or left in ("\\boxed{", "{"):
-                    plain = inside.strip()
+            around = len(plain) > len(left) + len(right) and plain.startswith(left) and plain.endswith(right)
+            # "(1) and (2)" is not in brackets as a whole.
+            if around and (right not in inside or left.endswith("{")):
+                plain = inside.strip()
     return plain
 
 

@@ -55,7 +55,7 @@ def score(answer: str, references: Iterable[Sequence[str]]) -> SpanScore:
 def readings(answer: str) -> list[tuple[str, ...]]:
     """The lists of spans that a line may stand for, the whole line as one span first."""
     plain = unwrapped(answer)
-    found = [(plain,)] if plain else []
+    found: list[tuple[str, ...]] = [(plain,)] if plain else []
     for separator in _LISTS:
         parts = tuple(part for part in (unwrapped(part) for part in separator.split(plain)) if part)
         if len(parts) > 1 and parts not in found:
@@ -75,7 +75,7 @@ def _aligned(said: Sequence[set[str]], wanted: Sequence[set[str]]) -> float:
         return 0.0
     scores = np.array([[_bag_f1(one, other) for one in said] for other in wanted])
     rows, columns = linear_sum_assignment(-scores)
-    return round(float(scores[rows, columns].sum()) / max(scores.shape), 2)
+    return round(float(scores[rows, columns].sum()) / max(len(said), len(wanted)), 2)
 
 
 def _bag_f1(said: set[str], wanted: set[str]) -> float:

@@ -1,7 +1,7 @@
 """Scores of replies to a pack of benchmark questions, by rule, for the trials of a cell.
 
-A question without an answer line is a miss; where the output cap cut the reply it is counted apart (`truncated`). A reply
-without any answer line is `unparsed`, all of its questions misses.
+A question without an answer line is a miss; where the output cap cut the reply it is counted apart (`truncated`). A
+reply without any answer line is `unparsed`, all of its questions misses.
 """
 
 from collections.abc import Sequence
