@@ -32,8 +32,9 @@ def judged_calls(trials: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     `raw_hits`, `raw_possible`, `unparsed` and `cut` (effective items that are misses because the reply has
     not the form that was asked for, or because the output cap cut them off), `f1_sum` and `f1_count` (of
     effective items that have an F1), and `call`, the trial's row number, which `item_scores` gives too. A judge
-    has rows at each share where it scored anything or was the headline judge. How many items a call without any score row has is taken from its neighbours of the same
-    experiment, judge and pack. Raises StatisticsError for doubled rows and unknown statuses.
+    has rows at each share where it scored anything or was the headline judge. How many items a call without any
+    score row has is taken from its neighbours of the same experiment, judge and pack. Raises StatisticsError
+    for doubled rows and unknown statuses.
     """
     numbered = _numbered(trials)
     items = item_scores(trials, scores)

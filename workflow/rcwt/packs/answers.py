@@ -18,9 +18,10 @@ def answer_lines(reply: str) -> Mapping[int, tuple[str, ...]]:
         if not _BEGIN.match(line):
             continue
         marks = list(_ANSWER.finditer(line))
-        for mark, following in zip(marks, [*marks[1:], None], strict=True):
-            said = line[mark.end() : following.start() if following else len(line)]
-            said = said.strip().rstrip(",;|" if following else "").strip()
+        ends = [mark.start() for mark in marks[1:]] + [len(line)]
+        for mark, end in zip(marks, ends, strict=False):
+            said = line[mark.end() : end].strip()
+            said = said.rstrip(",;| ") if end < len(line) else said
             # `**ANSWER 1:** 12` and `**ANSWER 1: 12**`: marks opened before the answer end behind it.
             said = said.strip("*_`").strip() if said.strip("*_`").strip() else ""
             if said:
