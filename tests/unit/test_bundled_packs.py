@@ -1,4 +1,4 @@
-"""The project's own questions: their answers are right wherever a program can tell, and their packs as long as the paper's."""
+"""The project's own questions: right answers wherever a program can tell, and packs as long as the paper's."""
 
 import json
 import re

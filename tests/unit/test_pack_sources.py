@@ -115,23 +115,94 @@ def test_a_line_separator_inside_a_question_ends_no_row(tmp_path: Path) -> None:
 
 NOT_GZIP = gzip.compress(lines(*[{**SUM, "question": f"{n}?"} for n in range(999)]).encode())[:-900]
 BAD: list[tuple[str, str, str | bytes, Benchmark, str]] = [
-    ("missing column", "a.jsonl", lines(SUM, {"question": "?"}), "gsm8k", r"line 2: column 'answer': found no such column"),
-    ("empty question", "a.jsonl", lines(SUM, {**SUM, "question": " "}), "gsm8k", r"line 2: column 'question': found an empty"),
-    ("no answer mark", "a.jsonl", lines({**SUM, "answer": "2"}), "gsm8k", r"line 1: column 'answer': found no '####' in '2'"),
+    (
+        "missing column",
+        "a.jsonl",
+        lines(SUM, {"question": "?"}),
+        "gsm8k",
+        r"line 2: column 'answer': found no such column",
+    ),
+    (
+        "empty question",
+        "a.jsonl",
+        lines(SUM, {**SUM, "question": " "}),
+        "gsm8k",
+        r"line 2: column 'question': found an empty",
+    ),
+    (
+        "no answer mark",
+        "a.jsonl",
+        lines({**SUM, "answer": "2"}),
+        "gsm8k",
+        r"line 1: column 'answer': found no '####' in '2'",
+    ),
     ("no number", "a.jsonl", lines({**SUM, "answer": "#### two"}), "gsm8k", r"found 'two' after '####'"),
-    ("two answers", "a.jsonl", lines(SUM, {**SUM, "answer": "#### 3"}), "gsm8k", r"line 2: the same question as .*line 1"),
-    ("letter outside", "a.jsonl", lines({**CHOICE, "answer": "D"}), "mmlu_pro", r"line 1: column 'answer': found 'D'; .* A to C"),
+    (
+        "two answers",
+        "a.jsonl",
+        lines(SUM, {**SUM, "answer": "#### 3"}),
+        "gsm8k",
+        r"line 2: the same question as .*line 1",
+    ),
+    (
+        "letter outside",
+        "a.jsonl",
+        lines({**CHOICE, "answer": "D"}),
+        "mmlu_pro",
+        r"line 1: column 'answer': found 'D'; .* A to C",
+    ),
     ("no letter", "a.jsonl", lines({**CHOICE, "answer": "three"}), "mmlu_pro", r"column 'answer': found 'three'"),
     ("null", "a.jsonl", lines({**CHOICE, "question": None}), "mmlu_pro", r"column 'question': found nothing"),
-    ("options", "a.jsonl", lines({**CHOICE, "options": "one"}), "mmlu_pro", r"column 'options': found 'one'; accepted: a list"),
+    (
+        "options",
+        "a.jsonl",
+        lines({**CHOICE, "options": "one"}),
+        "mmlu_pro",
+        r"column 'options': found 'one'; accepted: a list",
+    ),
     ("empty option", "a.jsonl", lines({**CHOICE, "options": ["a", "", "c"]}), "mmlu_pro", r"found an option ''"),
-    ("answer is N/A", "a.jsonl", lines({**CHOICE, "options": ["a", "b", "N/A"]}), "mmlu_pro", r"an option that is 'N/A'"),
-    ("doubled id", "a.jsonl", lines(CHOICE, {**CHOICE, "question": "What?"}), "mmlu_pro", r"line 2: found the id '7', which .*line 1"),
-    ("no answer", "a.json", json.dumps({"p": {"passage": "x", "qa_pairs": [{**PAIR, "answer": NONE, "validated_answers": []}]}}),
-     "drop", r"passage 'p', question 1: column 'answer': found none"),
-    ("no passage", "a.jsonl", lines({"question": "?", "answer": NONE}), "drop", r"column 'passage': found no such column"),
-    ("no question in context", "a.jsonl", lines({"context": "Passage: x", "ref_text": "1"}), "drop", r"column 'context'"),
-    ("unknown type", "a.csv", "question,answer\n", "gsm8k", r"a\.csv: unknown file type '\.csv'; accepted: \.jsonl, \.json, \.parquet"),
+    (
+        "answer is N/A",
+        "a.jsonl",
+        lines({**CHOICE, "options": ["a", "b", "N/A"]}),
+        "mmlu_pro",
+        r"an option that is 'N/A'",
+    ),
+    (
+        "doubled id",
+        "a.jsonl",
+        lines(CHOICE, {**CHOICE, "question": "What?"}),
+        "mmlu_pro",
+        r"line 2: found the id '7', which .*line 1",
+    ),
+    (
+        "no answer",
+        "a.json",
+        json.dumps({"p": {"passage": "x", "qa_pairs": [{**PAIR, "answer": NONE, "validated_answers": []}]}}),
+        "drop",
+        r"passage 'p', question 1: column 'answer': found none",
+    ),
+    (
+        "no passage",
+        "a.jsonl",
+        lines({"question": "?", "answer": NONE}),
+        "drop",
+        r"column 'passage': found no such column",
+    ),
+    (
+        "no question in context",
+        "a.jsonl",
+        lines({"context": "Passage: x", "ref_text": "1"}),
+        "drop",
+        r"column 'context'",
+    ),
+    (
+        "unknown type",
+        "a.csv",
+        "question,answer\n",
+        "gsm8k",
+        r"a\.csv: unknown file type '\.csv'; accepted: \.jsonl, \.json, \.parquet",
+    ),
     ("cut gzip", "a.jsonl.gz", NOT_GZIP, "gsm8k", r"a\.jsonl\.gz: the gzip file is cut or damaged"),
     ("cut line", "a.jsonl", lines(SUM)[:-9], "gsm8k", r"line 1: not valid JSON .*Is the file cut"),
     ("cut JSON", "a.json", json.dumps(PASSAGE)[:-9], "drop", r"a\.json: not valid JSON"),
@@ -139,7 +210,7 @@ BAD: list[tuple[str, str, str | bytes, Benchmark, str]] = [
     ("cut parquet", "a.parquet", b"PAR1xxxx", "mmlu_pro", r"not a whole parquet file"),
     ("no text", "a.jsonl", b'{"question": "\xff"}\n', "gsm8k", r"line 1: not UTF-8"),
     ("nothing", "a.jsonl", "\n", "gsm8k", r"found no row"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(
@@ -161,7 +232,11 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 # Sizes: the data cards of GSM8K (test) and MMLU-Pro; DROP dev holds 9 536 rows, of which some ask the same.
 @pytest.mark.parametrize(
     ("benchmark", "file", "size"),
-    [("gsm8k", "gsm8k/test.jsonl", 1319), ("mmlu_pro", "mmlu_pro/test.jsonl.gz", 12_032), ("drop", "drop/drop_v0_dev.jsonl.gz", 8688)],
-)  # fmt: skip
+    [
+        ("gsm8k", "gsm8k/test.jsonl", 1319),
+        ("mmlu_pro", "mmlu_pro/test.jsonl.gz", 12_032),
+        ("drop", "drop/drop_v0_dev.jsonl.gz", 8688),
+    ],
+)
 def test_the_vendors_files_are_read_whole(shared: Path, benchmark: Benchmark, file: str, size: int) -> None:
     assert len(questions(shared / "datasets" / file, benchmark)) == size

@@ -135,8 +135,10 @@ def rounded_fit(orders: pd.DataFrame) -> tuple[float | None, float | None]:
         if whole.empty:
             continue
         values = [
-            Fraction(round(Fraction(int(row.hits) * int(row.n_planned), int(row.possible))), int(row.n_planned))
-            for row in whole.itertuples(index=False)
+            Fraction(
+                round(Fraction(int(row["hits"]) * int(row["n_planned"]), int(row["possible"]))), int(row["n_planned"])
+            )
+            for _, row in whole.iterrows()
         ]
         p.append(float(str(share)))
         means.append(float(sum(values) / len(values)))
