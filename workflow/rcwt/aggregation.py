@@ -16,7 +16,7 @@ from rcwt.digests import file_digest
 from rcwt.errors import StaleResultError
 from rcwt.records import TrialRecord, read_records
 from rcwt.scoring.outcomes import CellScores, read_scores
-from rcwt.trials import SCORE_SCHEMA, TRIAL_SCHEMA
+from rcwt.trials import SCORE_SCHEMA, TRIAL_SCHEMA, write_table
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,21 @@ class CellFiles:
     def scores(self, judge: str, model: str, condition: str) -> Path:
         """Scores of a cell under a judge."""
         return self.results / "scores" / judge / model / f"{condition}.json"
+
+
+def write_tables(
+    manifest: Sequence[Mapping[str, Any]],
+    tokens: Sequence[Mapping[str, Any]],
+    models: Sequence[str],
+    judges: Sequence[str],
+    trials_file: Path,
+    scores_file: Path,
+) -> None:
+    """Gather all cells of a run and write its two tables; calls and scores stand beside them."""
+    effective = {task["task"]: {item["id"]: item["effective"] for item in task["items"]} for task in tokens}
+    trials, scores = gather(manifest, CellFiles(trials_file.parent), models, judges, effective)
+    write_table(trials, TRIAL_SCHEMA, trials_file)
+    write_table(scores, SCORE_SCHEMA, scores_file)
 
 
 def gather(

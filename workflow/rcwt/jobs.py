@@ -5,6 +5,7 @@ limiter and one spend ledger. A failure is written to the rule's log as well as 
 """
 
 import functools
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Concatenate, ParamSpec
@@ -69,6 +70,21 @@ def make_calls(study: Study, condition: str, model: str, prompt: str, output: st
 def score(study: Study, condition: str, judge: str, calls_file: str, audit: Sequence[str], output: str) -> None:
     """Score a cell's replies with one judge; `audit` is the file of a person's scores, for that judge alone."""
     write_scores(score_cell(study, condition, judge, Path(calls_file), audit), Path(output))
+
+
+@logged
+def gather_cells(study: Study, manifest_file: str, token_files: Sequence[str], trials: str, scores: str) -> None:
+    """Gather the files of all cells into the two tables of the run."""
+    from rcwt import aggregation  # it needs pandas, which a dry run does without
+
+    aggregation.write_tables(
+        manifest.read(Path(manifest_file)),
+        [json.loads(Path(path).read_text(encoding="utf-8")) for path in token_files],
+        study.config.models,
+        study.config.judges,
+        Path(trials),
+        Path(scores),
+    )
 
 
 @logged

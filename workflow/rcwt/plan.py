@@ -101,6 +101,8 @@ class Planner:
         self._requests: dict[tuple[str, str], tuple[Request, list[str]]] = {}
         self._frames: dict[tuple[str, str], JudgeFrame] = {}
         self._means: dict[tuple[str, Role], Fraction | None] = {}
+        #: The first request of each model that has a call to make over a network, once `rows` has planned them.
+        self.first: dict[str, Request] = {}
 
     def rows(self, cells: Cells) -> list[Row]:
         """The plan of `cells`, by experiment, model and role, and one preflight a model that is called over a network.
@@ -111,7 +113,6 @@ class Planner:
         """
         tallies: dict[tuple[str | None, str, Role], _Tally] = defaultdict(_Tally)
         planned: set[str] = set()
-        first: dict[str, Request] = {}
         for condition, model in cells.answered:
             tally = tallies[self.study.conditions[condition].experiment, model, "target"]
             request, keys = self.requests(condition, model)
@@ -119,16 +120,16 @@ class Planner:
             planned |= missing
             tally.cached += len(keys) - len(missing)
             if missing:
-                first.setdefault(model, request)
+                if not self.config.registry[model].embedded:
+                    self.first.setdefault(model, request)
                 size, cap = self.prompt_tokens(condition), output_cap(request.params)
                 tally.add(len(missing), size, size, self.reply(model, "target", cap), cap, self.terms(model))
         for condition, model, judge in cells.judged:
             self._judge(condition, model, judge, tallies[self.study.conditions[condition].experiment, judge, "judge"])
-        for model, request in first.items():
-            if not self.config.registry[model].embedded:
-                short = preflight_request(request)
-                size, cap = request_tokens(short), output_cap(short.params)
-                tallies[None, model, "preflight"].add(1, size, size, Fraction(cap), cap, self.terms(model))
+        for model, request in self.first.items():
+            short = preflight_request(request)
+            size, cap = request_tokens(short), output_cap(short.params)
+            tallies[None, model, "preflight"].add(1, size, size, Fraction(cap), cap, self.terms(model))
         return [self._row(key, tallies[key]) for key in sorted(tallies, key=self._place)]
 
     def _judge(self, condition: str, model: str, judge: str, tally: _Tally) -> None:

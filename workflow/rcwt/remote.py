@@ -84,7 +84,7 @@ class Remote:
             if role == "judge" and gate.name not in self._probes:
                 response = await self._as_judge(gate, request)
             else:
-                await self._probe(gate, request)
+                await asyncio.shield(self.probe(model, request))
                 response = await self._claimed(gate, request)
         except asyncio.CancelledError:
             raise InterruptedCallError("interrupted before it was answered; the next run asks for it") from None
@@ -116,11 +116,14 @@ class Remote:
             self._limiters[place] = Limiter(*limits)
         return self._limiters[place]
 
-    async def _probe(self, gate: _Gate, request: Request) -> None:
+    def probe(self, model: str, request: Request) -> "asyncio.Task[None]":
         """One short call a model before its first; all its calls wait for it, and share its failure."""
-        if gate.name not in self._probes:
-            self._probes[gate.name] = asyncio.ensure_future(self._preflight(gate, preflight_request(request)))
-        await asyncio.shield(self._probes[gate.name])
+        if model not in self._probes:
+            probe = asyncio.ensure_future(self._preflight(self._gate(model), preflight_request(request)))
+            # Whoever waits for it is told; without anybody asyncio would report it as forgotten.
+            probe.add_done_callback(lambda done: done.cancelled() or done.exception())
+            self._probes[model] = probe
+        return self._probes[model]
 
     async def _preflight(self, gate: _Gate, short: Request) -> None:
         task = asyncio.current_task()

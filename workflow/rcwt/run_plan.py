@@ -44,7 +44,8 @@ def print_spend(workflow: Any, study: Study) -> None:
 
 
 def begin(workflow: Any, study: Study) -> None:
-    """Before the first job: refuse a run whose worst case is above `max_usd`, and tell the progress line its total.
+    """Before the first job: refuse a run whose worst case is above `max_usd`; else tell the progress line its total,
+    load litellm and send the preflights.
 
     Raises CapError. `on_cap: stop` and `offline` do not refuse: the first stops at the cap, the second sends nothing.
     """
@@ -53,7 +54,8 @@ def begin(workflow: Any, study: Study) -> None:
         return
     # Without a cap only the number of calls is wanted: no prompt has to be counted before the first of them.
     counted = dict.fromkeys(study.conditions, 0) if config.max_usd is None else None
-    rows = Planner(study, ResponseCache(), counted).rows(planned_cells(workflow, study))
+    planner = Planner(study, ResponseCache(), counted)
+    rows = planner.rows(planned_cells(workflow, study))
     if config.max_usd is not None and config.on_cap == "refuse":
         reason = refusal(rows, config.max_usd)
         if reason is not None:
@@ -63,4 +65,4 @@ def begin(workflow: Any, study: Study) -> None:
         from rcwt.runtime import current  # a run without calls over the network does not need its code
 
         current(config).progress.planned = calls
-        current(config).warm_up()
+        current(config).warm_up(planner.first)

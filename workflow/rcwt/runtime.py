@@ -9,7 +9,7 @@ wait here; the network belongs to one event loop in a thread of its own.
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -81,13 +81,17 @@ class Runtime:
         return response
 
     async def _remote_calls(self, missing: Sequence[Request], model: str, role: Role) -> list[Response | BaseException]:
-        if self._remote is None:
-            cap = None if self.config.max_usd is None else Decimal(str(self.config.max_usd))
-            self._remote = Remote(self.config, self.cache, self.progress, cap)
-        remote = self._remote
+        remote = self._network()
         return await asyncio.gather(
             *(remote.fetch(request, model, role) for request in missing), return_exceptions=True
         )
+
+    def _network(self) -> Remote:
+        """All calls over the network; made on the event loop."""
+        if self._remote is None:
+            cap = None if self.config.max_usd is None else Decimal(str(self.config.max_usd))
+            self._remote = Remote(self.config, self.cache, self.progress, cap)
+        return self._remote
 
     def _run(self, coroutine: Coroutine[Any, Any, list[Response | BaseException]]) -> list[Response | BaseException]:
         return asyncio.run_coroutine_threadsafe(coroutine, self._event_loop()).result()
@@ -101,9 +105,18 @@ class Runtime:
                 self.progress.start()
             return self._loop
 
-    def warm_up(self) -> None:
-        """Start the event loop and load litellm there, while the first jobs run that need no network."""
-        self._event_loop().call_soon_threadsafe(load_litellm)
+    def warm_up(self, first: Mapping[str, Request]) -> None:
+        """Load litellm and send the preflights, each before the first request of a model.
+
+        They are under way while jobs run that need no network. What one fails of is told by the cells of its model.
+        """
+        load_litellm()
+        if first and not self._interrupted:
+            asyncio.run_coroutine_threadsafe(self._probe(first), self._event_loop())
+
+    async def _probe(self, first: Mapping[str, Request]) -> None:
+        for model, request in first.items():
+            self._network().probe(model, request)
 
     def finish(self) -> None:
         """Show the final state of the calls, close the connections and end the event loop."""

@@ -5,6 +5,7 @@ within seconds, and then hand over.
 """
 
 import signal
+import threading
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -30,6 +31,13 @@ def _before(previous: Any, interrupt: Callable[[], None]) -> Callable[[int, Fram
         return None
 
     return handler
+
+
+def cancel_timers() -> None:
+    """End the timers with which Snakemake would look for jobs again: at the end of a run it only waits for them."""
+    for thread in threading.enumerate():
+        if isinstance(thread, threading.Timer):
+            thread.cancel()
 
 
 def end_children() -> None:

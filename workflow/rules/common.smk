@@ -49,16 +49,16 @@ wildcard_constraints:
 
 
 onstart:
+    signals.install(current(STUDY.config).interrupt)
     try:
         run_plan.begin(workflow, STUDY)
     except RcwtError as error:
         raise WorkflowError(f"The run cannot start:\n{error}") from None
     write_configuration(STUDY.config, Path(RESULTS))
-    runtime = current(STUDY.config)
-    signals.install(runtime.interrupt)
 
 
 onsuccess:
+    signals.cancel_timers()
     current(STUDY.config).finish()
     # Not one that an earlier run, perhaps of another experiment, has left.
     if Path(SUMMARY).exists() and Path(SUMMARY).stat().st_mtime >= STARTED.stat().st_mtime:
@@ -66,5 +66,6 @@ onsuccess:
 
 
 onerror:
+    signals.cancel_timers()
     current(STUDY.config).finish()
     print(current(STUDY.config).failure_summary(), end="", file=sys.stderr)

@@ -5,9 +5,11 @@
 # Reruns: when any of them, the picked models or judges, or the code of the aggregation changes.
 
 
+from rcwt import jobs
+
+
 rule trials:
     input:
-        script="workflow/scripts/aggregate.py",
         manifest=MANIFEST,
         tokens=expand(TOKENS, task=STUDY.tasks),
         calls=expand(CALLS, condition=STUDY.conditions, model=STUDY.config.models),
@@ -17,14 +19,9 @@ rule trials:
         scores=TRIAL_SCORES,
     log:
         f"{RESULTS}/logs/trials.log",
-    conda:
-        "../envs/rcwt.yaml"
     params:
-        results=lambda wildcards, output: os.path.dirname(output.trials),
         models=STUDY.config.models,
         judges=STUDY.config.judges,
         code=code_digest("aggregation"),
-    shell:
-        "python {input.script} --manifest {input.manifest} --tokens {input.tokens} --results {params.results}"
-        " --models {params.models} --judges {params.judges} --trials {output.trials} --scores {output.scores}"
-        " 2> {log}"
+    run:
+        jobs.gather_cells(log[0], STUDY, input.manifest, input.tokens, output.trials, output.scores)
