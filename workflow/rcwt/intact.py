@@ -35,8 +35,8 @@ PAPER_COLUMNS = (
 FULL_COLUMNS = [
     *("source", "experiment", "window", "model", "judge", "order", "q", "c", "task_tokens"),
     *("calls", "calls_all_correct", "success", "success_low", "success_high", "fields_right", "fields_asked"),
-    *("n_unparsed", "n_truncated", "n_without_answer", "prompt_tokens_sent", "prompt_tokens_reported"),
-    "distinct_replies",
+    *("n_unparsed", "n_truncated", "n_without_answer", "prompt_tokens_estimated"),
+    *("prompt_tokens_sent", "prompt_tokens_reported", "distinct_replies"),
 ]
 #: Tokens of the separator between two blocks (paper: 1 401 tokens for 698 + 698 and the overhead of two messages).
 _SEPARATOR = 1
@@ -51,14 +51,16 @@ def intact_full(
     """One row a model, judge, ratio and order (or both pooled) of `experiment`, with the columns FULL_COLUMNS.
 
     `cells` is the cells table and `trials` the trials. `success` is the share of complete calls with its Wilson
-    interval (95 %), whatever its value. `sent` holds the tokens of each prompt by window and order, as the manifest
-    counts them; where it says nothing (published data) they are estimated by the paper's overhead. Reported tokens are
-    the mean of what the model counted. Missing where not known: reported tokens, distinct replies.
+    interval (95 %), whatever its value. Tokens of a prompt: estimated as the paper does (its parts, a separator, the
+    overhead of two messages); sent, by window and order in `sent`, as the manifest counts them, where two parts may
+    share a token; reported, the mean of what the model counted. Of two orders the longer prompt is given. Missing where
+    not known: tokens sent (published data), tokens reported, distinct replies.
     """
     own = cells[cells["experiment"] == experiment].sort_values(["model", "judge", "q", "order"], kind="stable")
     called = trials[trials["experiment"] == experiment]
     rows = [_full_row({**cell}, called, sent) for _, cell in own.iterrows()]
-    return pd.DataFrame(rows, columns=FULL_COLUMNS)
+    whole = {"prompt_tokens_sent": "Int64", "distinct_replies": "Int64"}
+    return pd.DataFrame(rows, columns=FULL_COLUMNS).astype(whole)
 
 
 def _full_row(cell: Mapping[str, Any], called: pd.DataFrame, sent: Mapping[tuple[int, str], int]) -> dict[str, Any]:
@@ -70,7 +72,7 @@ def _full_row(cell: Mapping[str, Any], called: pd.DataFrame, sent: Mapping[tuple
     complete, scored = int(cell["n_complete"]), int(cell["n_scored"])
     low, high = wilson_interval(complete, scored)
     estimated = task + 2 * MESSAGE_OVERHEAD + (c + _SEPARATOR if c else 0)
-    prompts = [sent.get((int(cell["window"]), str(order)), estimated) for order in calls["order"]]
+    prompts = [sent[place] for order in calls["order"] if (place := (int(cell["window"]), str(order))) in sent]
     texts = calls["text"].dropna()
     return {
         **{name: cell[name] for name in ("source", "experiment", "window", "model", "judge", "order", "q")},
@@ -86,7 +88,8 @@ def _full_row(cell: Mapping[str, Any], called: pd.DataFrame, sent: Mapping[tuple
         "n_unparsed": int(cell["n_unparsed"]),
         "n_truncated": int(cell["n_truncated"]),
         "n_without_answer": int(cell["n_empty"] + cell["n_refused"] + cell["n_filtered"]),
-        "prompt_tokens_sent": max(prompts, default=estimated),
+        "prompt_tokens_estimated": estimated,
+        "prompt_tokens_sent": max(prompts, default=None),
         "prompt_tokens_reported": calls["prompt_tokens"].astype("Float64").mean(),
         "distinct_replies": texts.nunique() if len(texts) else None,
     }
@@ -109,7 +112,7 @@ def intact_table(full: pd.DataFrame) -> PrintedTable:
                 *(
                     printed_percent(one["q"]),
                     str(one["c"]),
-                    str(at["prompt_tokens_sent"].max()),
+                    str(one["prompt_tokens_estimated"]),
                     str(one["task_tokens"]),
                 ),
                 *(str(at["calls"].min()), str(at["calls_all_correct"].min())),
@@ -135,10 +138,11 @@ def _of(pooled: pd.DataFrame, model: str) -> Sequence[Mapping[str, Any]]:
 
 def _row_for_people(row: Mapping[str, Any]) -> tuple[str, ...]:
     low, high = row["success_low"], row["success_high"]
-    reported = row["prompt_tokens_reported"]
-    replies = row["distinct_replies"]
+    sent, reported, replies = (
+        row[name] for name in ("prompt_tokens_sent", "prompt_tokens_reported", "distinct_replies")
+    )
     return (
-        *(str(row["model"]), printed_percent(row["q"]), str(row["c"]), str(row["prompt_tokens_sent"])),
+        *(str(row["model"]), printed_percent(row["q"]), str(row["c"]), "" if pd.isna(sent) else str(int(sent))),
         "" if pd.isna(reported) else format(round_half_up(round(float(reported) * 1000), 1000, 0), "f"),
         f"{row['calls_all_correct']} of {row['calls']}",
         "" if pd.isna(low) else f"{low:.3f} to {high:.3f}",

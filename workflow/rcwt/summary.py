@@ -4,6 +4,7 @@ import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
+from itertools import groupby
 from typing import Any
 
 import pandas as pd
@@ -50,17 +51,18 @@ def summary(
     these are; `embedded` names the models that are the extractive reader. The paper's own calls are held against its
     `printed` Table A1.
     """
+    intact = trials[trials["kind"] == "intact"]
+    windowed = trials.drop(index=intact.index)
     lines = []
     if trials.empty:
         lines.append("No calls: nothing was measured.")
-    intact = set(trials.loc[trials["kind"] == "intact", "experiment"])
-    for selection in _selections(trials[~trials["experiment"].isin(intact)], cells, embedded):
+    for selection in _selections(windowed, cells, embedded):
         lines += [*_block(selection, trials, curves), ""]
         main = (selection.experiment, selection.window) == (MAIN_EXPERIMENT, MAIN_WINDOW)
         if printed and main and selection.published:
             lines += [f"  {line}" for line in comparison(selection, printed)] + [""]
-    for experiment in sorted(intact):
-        lines += [*_intact(experiment, trials, cells, embedded), ""]
+    for experiment in dict.fromkeys(intact["experiment"]):
+        lines += [*_intact(experiment, intact, cells, embedded), ""]
     for name, path in (("Table", table), ("Figure", figure)):
         if path:
             lines.append(f"{name:<{_GAP}}{path}")
@@ -109,15 +111,24 @@ def _intact(
     shown = select(own, judge=judge, embedded=embedded)
     yield f"{experiment}, task intact beside c tokens of coordination, judge {judge} ({shown.source})"
     for model in paper_order(own["model"]):
-        rows = own[(own["model"] == model) & (own["order"] == POOLED)].sort_values("c").itertuples(index=False)
-        found = [(f"c = {int(row.c)}", printed_accuracy(row.hits, row.possible) or "not scored", row) for row in rows]
+        rows = own[(own["model"] == model) & (own["order"] == POOLED)].sort_values("c").to_dict("records")
         of = called[called["model"] == model]
         yield f"  {model}" + (f" ({READER_LABEL})" if model in embedded else "")
-        yield from _lines("accuracy", "; ".join(f"{accuracy} at {at}" for at, accuracy, _ in found))
-        complete = "; ".join(f"{int(row.n_complete)} of {int(row.n_planned)} at {at}" for at, _, row in found)
-        yield from _lines("calls all right", complete)
+        accuracies = [printed_accuracy(row["hits"], row["possible"]) or "not scored" for row in rows]
+        yield from _lines("accuracy", _along(rows, accuracies))
+        complete = [f"{int(row['n_complete'])} of {int(row['n_planned'])}" for row in rows]
+        yield from _lines("calls all right", _along(rows, complete))
         yield from _lines("calls", _calls(of))
         yield from _lines("cost", cost(of))
+
+
+def _along(rows: Sequence[Mapping[Any, Any]], values: Sequence[str]) -> str:
+    """A value at each amount of coordination; neighbours of one value together."""
+    parts = []
+    for value, group in groupby(zip(values, rows, strict=True), key=lambda pair: pair[0]):
+        amounts = [int(row["c"]) for _, row in group]
+        parts.append(f"{value} at c = {amounts[0]}" + (f" to {amounts[-1]}" if len(amounts) > 1 else ""))
+    return "; ".join(parts)
 
 
 def _lines(name: str, text: str) -> list[str]:
@@ -154,7 +165,7 @@ def _interval(fit: "pd.Series[Any]", kind: str, what: str) -> str:
 
 def _theta_of_ceiling(fit: "pd.Series[Any] | None", cells: pd.DataFrame) -> str:
     if not cells["ceiling"].notna().any():
-        return "none: where the facts stand is not known"
+        return "none: nothing is cut, or where the facts stand is not known"
     if fit is None or not fit["identified"]:
         return f"not identified: {why_not_identified(fit, cells, 'ceiling')}"
     return f"{_tokens(fit['theta'])} tokens"

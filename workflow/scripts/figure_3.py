@@ -12,12 +12,14 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from rcwt.figures import NORMAL, PALETTE, WIDTH, Series, legend_columns, message_figure, save, style
+from rcwt.intervals import Floats
 from rcwt.reader import LABEL, NAME
 from rcwt.scripting import exit_on_error
 from rcwt.tables import SOURCES, paper_order
@@ -38,14 +40,16 @@ def draw(table: pd.DataFrame, models: Sequence[str], embedded: Sequence[str]) ->
         return message_figure("Figure 3: no amount of coordination content was measured in both arms, nothing to draw.")
     with style():
         figure = Figure(figsize=(WIDTH, _ROW * len(shown) + 1.0), layout="constrained")
+        amounts = sorted({int(c) for c in table["c"]})
         grid = figure.subplots(len(shown), 2, sharex="col", squeeze=False, width_ratios=[1, 1])
         for (left, right), model in zip(grid, shown, strict=True):
-            rows = table[table["model"] == model].sort_values("c", kind="stable").reset_index(drop=True)
-            _accuracies(left, rows)
-            _losses(right, rows)
+            rows = table[table["model"] == model].sort_values("c", kind="stable")
+            places = np.array([amounts.index(int(c)) for c in rows["c"]], dtype=float)
+            _accuracies(left, rows, places)
+            _losses(right, rows, places)
             label = f"{model} ({LABEL})" if model in embedded else model
             left.set_title(label, loc="left", fontsize=NORMAL)
-            _amounts((left, right), rows, last=model == shown[-1])
+            _amounts((left, right), amounts, last=model == shown[-1])
         figure.suptitle(_title(table), fontsize=NORMAL)
         handles = _legend(table)
         columns = legend_columns([str(handle.get_label()) for handle in handles])
@@ -53,10 +57,9 @@ def draw(table: pd.DataFrame, models: Sequence[str], embedded: Sequence[str]) ->
     return figure
 
 
-def _accuracies(axes: Axes, rows: pd.DataFrame) -> None:
+def _accuracies(axes: Axes, rows: pd.DataFrame, places: Floats) -> None:
     """The two arms, and between them what is displaced."""
-    places = rows.index.to_numpy(dtype=float)
-    known = rows["fixed_ceiling"].notna()
+    known = rows["fixed_ceiling"].notna().to_numpy()
     axes.plot(places[known], rows["fixed_ceiling"][known], drawstyle="steps-mid", color=CEILING_COLOUR, lw=4, zorder=1)
     axes.fill_between(places, rows["fixed_mean"], rows["intact_mean"], color=FIXED.colour, alpha=0.12, lw=0, zorder=0)
     for look, column in ((FIXED, "fixed_mean"), (INTACT, "intact_mean")):
@@ -65,11 +68,11 @@ def _accuracies(axes: Axes, rows: pd.DataFrame) -> None:
     axes.set_ylabel("effective accuracy")
 
 
-def _losses(axes: Axes, rows: pd.DataFrame) -> None:
+def _losses(axes: Axes, rows: pd.DataFrame, amounts: Floats) -> None:
     """Displacement and interference side by side, each with its interval."""
     axes.axhline(0, color=ZERO_COLOUR, lw=0.6, zorder=0)
     for name, look, aside in (("displacement", FIXED, -_ASIDE), ("interference", INTACT, _ASIDE)):
-        places = rows.index.to_numpy(dtype=float) + aside
+        places = amounts + aside
         axes.plot(places, rows[name], color=look.colour, marker=look.marker, ms=4, mew=0, zorder=3, label=name)
         sure = rows[f"{name}_low"] < rows[f"{name}_high"]
         ends = (rows[f"{name}_low"][sure], rows[f"{name}_high"][sure])
@@ -81,14 +84,16 @@ def _losses(axes: Axes, rows: pd.DataFrame) -> None:
     axes.set_ylabel("accuracy lost")
 
 
-def _amounts(panels: Sequence[Axes], rows: pd.DataFrame, last: bool) -> None:
+def _amounts(panels: Sequence[Axes], amounts: Sequence[int], last: bool) -> None:
     """The measured amounts of coordination content below both panels."""
     for axes in panels:
-        axes.set_xticks(list(rows.index), [f"{c:,}".replace(",", "\u2009") for c in rows["c"]], rotation=45, ha="right")
-        axes.set_xlim(-0.4, len(rows) - 0.6)
+        axes.set_xticks(
+            range(len(amounts)), [f"{c:,}".replace(",", "\u2009") for c in amounts], rotation=45, ha="right"
+        )
+        axes.set_xlim(-0.4, len(amounts) - 0.6)
         axes.tick_params(labelbottom=last)
         if last:
-            axes.set_xlabel("coordination content c (tokens; amounts measured, not to scale)")
+            axes.set_xlabel("coordination content c (tokens; not to scale)")
 
 
 def _title(table: pd.DataFrame) -> str:
@@ -102,8 +107,8 @@ def _legend(table: pd.DataFrame) -> list[Line2D]:
     ceiling: dict[str, Any] = {"color": CEILING_COLOUR, "lw": 4, "label": "evidence ceiling of the fixed budget"}
     known = bool(table["fixed_ceiling"].notna().any())
     return [
-        _mark(FIXED, "fixed budget; its loss beside the intact task: displacement"),
-        _mark(INTACT, "intact task; its loss with coordination: interference"),
+        _mark(FIXED, "fixed budget (left); displacement: intact less fixed (right)"),
+        _mark(INTACT, "intact task (left); interference: its own loss (right)"),
         *([Line2D([], [], **ceiling)] if known else []),
     ]
 
