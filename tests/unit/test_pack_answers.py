@@ -38,6 +38,7 @@ NUMBERS = {
     "60 miles/hour": 60,
     "12 m²": 12,
     "5km": 5,
+    "12 more": 12,
     "50%": 50,
     "50 percent": 50,
     "3/4": Fraction(3, 4),

@@ -79,6 +79,22 @@ def test_a_hub_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.Mo
         fetch(WANTED, offline=False, folder=tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("card", "licence"),
+    [
+        ("---\nlicense: cc-by-sa-4.0\n---\n# Sums\n", "cc-by-sa-4.0"),
+        ("---\nlicense: [mit, other]\n---\n", "mit, other"),
+        ("# Sums\n", None),
+        ("---\nlicense: [\n---\n", None),
+    ],
+)
+def test_a_hub_that_serves_files_alone_tells_the_licence_by_the_card(
+    hub: Hub, tmp_path: Path, card: str, licence: str | None
+) -> None:
+    hub.info, hub.files["README.md"] = False, card.encode()
+    assert fetch(WANTED, offline=False, folder=tmp_path).licence == licence
+
+
 def test_a_licence_that_nobody_tells_is_unknown(hub: Hub, tmp_path: Path) -> None:
     hub.info = False
     assert fetch(WANTED, offline=False, folder=tmp_path).licence is None

@@ -108,8 +108,8 @@ def _of(experiment: str, config: Config, tasks: Mapping[str, Task]) -> Iterator[
     if (design.kind == "packs") != (task.kind == "pack"):
         raise DesignError(
             f"designs.{experiment}: found the kind '{design.kind}' with the task '{design.task}', which is of the kind "
-            f"'{task.kind}'; accepted: a task of the kind 'pack' for the kind 'packs', and for no other. Correct one of "
-            "the two"
+            f"'{task.kind}'; accepted: a task of the kind 'pack' for the kind 'packs', and for no other. Correct one "
+            "of the two"
         )
     if isinstance(design, Intact):
         yield from _intact(experiment, design, task)

@@ -5,15 +5,20 @@ without network, and refuses one whose bytes have changed. `HF_ENDPOINT` names a
 """
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
+import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rcwt.digests import write_text
 from rcwt.packs.items import PackError
 from rcwt.packs.sources import SourceFile, file_sha256
 from rcwt.responses import CACHE_VARIABLE, DEFAULT_FOLDER
+
+#: A dataset's own description; its head is YAML.
+CARD = "README.md"
 
 
 class HubFile(BaseModel):
@@ -116,18 +121,25 @@ def _download(wanted: HubFile, cache: Path) -> tuple[Path, str | None]:
             f"hub: {wanted}: the hub gave revision {given}; accepted: the pinned {wanted.revision}. Has the dataset "
             "been changed? Pin the revision that is meant"
         )
-    return path, _licence(huggingface_hub.HfApi(endpoint=endpoint), wanted)
+    return path, _licence(huggingface_hub.HfApi(endpoint=endpoint), wanted, cache)
 
 
-def _licence(hub: Any, wanted: HubFile) -> str | None:
-    """The licence that the dataset's card names; None where it names none or cannot be asked for."""
+def _licence(hub: Any, wanted: HubFile, cache: Path) -> str | None:
+    """The licence by the hub's description of the dataset, or else by its card; None where neither names one."""
     import httpx
     from huggingface_hub.errors import HfHubHTTPError
 
+    unreachable = (HfHubHTTPError, httpx.HTTPError, OSError, ValueError)
     try:
         info = hub.dataset_info(wanted.repo, revision=wanted.revision)
-    except (HfHubHTTPError, httpx.HTTPError, OSError, ValueError):
-        return None
+    except unreachable:
+        try:
+            card = hub.hf_hub_download(
+                wanted.repo, CARD, repo_type="dataset", revision=wanted.revision, cache_dir=cache
+            )
+            return _licence_of(Path(card).read_text(encoding="utf-8"))
+        except unreachable:
+            return None
     if info.sha not in (None, wanted.revision):
         raise PackError(
             f"hub: {wanted}: the hub describes revision {info.sha}; accepted: the pinned {wanted.revision}. Pin the "
@@ -137,6 +149,17 @@ def _licence(hub: Any, wanted: HubFile) -> str | None:
     tags = [tag.removeprefix("license:") for tag in info.tags or [] if tag.startswith("license:")]
     named = card if isinstance(card, str) else ", ".join(card) if card else ", ".join(tags)
     return named or None
+
+
+def _licence_of(card: str) -> str | None:
+    """The key `license` of the YAML at the head of a dataset's card."""
+    head = re.match(r"---\r?\n(.*?)\r?\n---", card, re.DOTALL)
+    try:
+        content = yaml.safe_load(head[1]) if head else None
+    except yaml.YAMLError:
+        return None
+    named = content.get("license") if isinstance(content, dict) else None
+    return ", ".join(map(str, named)) if isinstance(named, list) else str(named) if named else None
 
 
 def _told(error: Exception) -> str:

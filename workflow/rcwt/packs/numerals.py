@@ -50,7 +50,7 @@ _UNIT = re.compile(rf"\s*-?(?:[%°€£¥$]|[^\W\d_]|[ .'’·/()]|{_AFTER_LETTE
 _LONGEST_UNIT = 60
 #: Words that make of one number a choice, a range, a denial or a part of a sum.
 _OTHER = re.compile(
-    r"\b(?:or|and|to|not|but|minus|plus|times|between|versus|vs|over|under|more|less|remainder|half|quarter|third"
+    r"\b(?:or|and|to|not|but|minus|plus|times|between|versus|vs|remainder|half|quarter|third"
     r"|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|dozens|hundred|thousand|million|billion)\b",
     re.IGNORECASE,
 )
