@@ -4,6 +4,7 @@ Right values: `shared/reference/packs_gpt*.csv` (recomputed from the paper's fil
 paper, and for the paper's own way of rounding the values that the issue states: .8597, .7330, .6244.
 """
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from rcwt.benchmarks import NOT_IDENTIFIED, pack_onset, table_2, table_2_full, w
 from rcwt.intervals import draw_calls, draw_packs
 from rcwt.manifest import ceiling_of_budgets
 from rcwt.pack_items import pack_items
+from rcwt.packs.numerals import number
 from rcwt.published import import_artifact, with_ceilings
 from rcwt.refits import curve_fits
 from rcwt.statistics import POOLED, cells
@@ -93,6 +95,17 @@ def test_packs_are_drawn_before_their_calls(published: dict[str, Any]) -> None:
         low, high = np.percentile(drawn, [2.5, 97.5])
         assert row.ci_low == pytest.approx(low, abs=0.05)
         assert row.ci_high == pytest.approx(high, abs=0.05)
+
+
+def test_numbers_are_read_as_the_paper_scored_them(shared: Path) -> None:
+    # The answers that the paper took from its replies, and how many of ten it counted: equal in all 500 rows.
+    rows = pd.read_csv(next((shared / "artifact").rglob("rcwt_gsm8k_pack.csv")))
+    hits = [
+        sum(number(str(given)) == number(wanted) for given, wanted in zip(*map(json.loads, both), strict=True))
+        for both in zip(rows["prediction"], rows["answer"], strict=True)
+    ]
+    assert hits == rows["score_hits"].tolist()
+    assert len(hits) == 500
 
 
 def arrays(packs: dict[str, list[int]], items: int = 10) -> tuple[Any, Any, Any]:
