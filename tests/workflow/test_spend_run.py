@@ -188,9 +188,10 @@ def test_the_papers_models_are_priced_without_keys(project: Project) -> None:
     assert output.returncode == 0
     found = SPEND.fullmatch(output.stdout.splitlines()[-1])
     assert found
-    # 3 models x 18 cells x 20 calls, as many of the judge, and 3 preflights.
-    assert int(found[1]) == 2 * 1080 + 3
-    assert 4 < Decimal(found[5]) <= Decimal(found[6]) < 12
+    # 3 models x (18 + 18 cells x 20 calls of the open task, 10 x 5 intact, 10 x 20 algorithmic); the judge scores the
+    # open ones; and 3 preflights.
+    assert int(found[1]) == 3 * (720 + 50 + 200) + 3 * 720 + 3
+    assert 10 < Decimal(found[5]) <= Decimal(found[6]) < 25
     assert not (project.folder / "results").exists()
     assert not (project.folder / ".cache").exists()
 

@@ -170,11 +170,18 @@ def note(full: pd.DataFrame, embedded: Sequence[str]) -> str:
         "Calls at temperature 0 are nearly one sample: where all replies of a row are alike, its interval says little.",
     ]
     parts += [f"{model}: {READER_LABEL}." for model in paper_order(pooled["model"]) if model in embedded]
-    counts = [int(pooled[name].sum()) for name in ("n_unparsed", "n_truncated", "n_without_answer", "calls")]
-    parts.append(
-        f"Replies without a JSON object / cut at the output cap / without an answer (all misses): {counts[0]} / "
-        f"{counts[1]} / {counts[2]} of {counts[3]}."
+    unparsed, cut, silent, calls = (
+        int(pooled[name].sum()) for name in ("n_unparsed", "n_truncated", "n_without_answer", "calls")
     )
+    if (pooled["source"] == "published").any():
+        parts.append(
+            f"Replies seen cut at the output cap: {cut} of {calls}; which held no JSON object is not in the data."
+        )
+    else:
+        parts.append(
+            f"Replies without a JSON object / without an answer (both misses) / cut at the output cap: {unparsed} / "
+            f"{silent} / {cut} of {calls}."
+        )
     return " ".join(parts)
 
 
