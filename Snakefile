@@ -32,8 +32,9 @@ JUDGE_AGREEMENT = f"{RESULTS}/tables/judge_agreement.csv"
 AUDIT_SAMPLE, AUDIT_KEY = f"{RESULTS}/audit/sample.csv", f"{RESULTS}/audit/key.csv"
 AUDIT_SCORES = f"{RESULTS}/audit/scores.json"
 WINDOW_ACCOUNTS = f"{RESULTS}/tables/window_accounts.csv"
-TABLE_A1, TABLE_1 = f"{RESULTS}/tables/table_a1", f"{RESULTS}/tables/table_1"
+TABLE_A1, TABLE_1, TABLE_2 = (f"{RESULTS}/tables/table_{name}" for name in ("a1", "1", "2"))
 INTACT_TABLE, DISPLACEMENT = f"{RESULTS}/tables/intact", f"{RESULTS}/tables/displacement.csv"
+PACKS, PACK_ITEMS = f"{RESULTS}/packs/{{experiment}}.json", f"{RESULTS}/tables/pack_items.csv"
 FIGURE_1, FIGURE_2, FIGURE_3 = (f"{RESULTS}/figures/figure_{number}" for number in (1, 2, 3))
 SCALING = [
     WINDOW_ACCOUNTS,
@@ -78,6 +79,9 @@ rule all:
         multiext(TABLE_A1, ".csv", ".md", ".tex"),
         multiext(INTACT_TABLE, ".csv", ".md", ".tex", "_full.csv"),
         DISPLACEMENT,
+        multiext(TABLE_2, ".csv", ".md", ".tex", "_full.csv"),
+        PACK_ITEMS,
+        expand(PACKS, experiment=[] if STUDY.config.published else STUDY.decks),
         multiext(FIGURE_1, ".pdf", ".png", ".svg"),
         SCALING if "fixed_budget" in STUDY.kinds else [],
         multiext(FIGURE_3, ".pdf", ".png", ".svg"),

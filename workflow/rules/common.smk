@@ -41,6 +41,7 @@ STARTED = Path(RESULTS) / "config.yaml"  # written when a run starts
 
 wildcard_constraints:
     task="[^/]+",
+    experiment="[^/]+",
     condition="[^/]+",
     model="[^/]+",
     judge="[^/]+",
