@@ -39,6 +39,16 @@ RESULTS = STUDY.config.results_dir
 STARTED = Path(RESULTS) / "config.yaml"  # written when a run starts
 
 
+def printed(table, *more):
+    """The files of a paper-shaped table: values as printed, for Markdown, for LaTeX, and `more`."""
+    return multiext(table, ".csv", ".md", ".tex", *more)
+
+
+def drawn(figure):
+    """The files of a figure."""
+    return multiext(figure, ".pdf", ".png", ".svg")
+
+
 wildcard_constraints:
     task="[^/]+",
     experiment="[^/]+",

@@ -40,7 +40,7 @@ rule table_a1:
         script="workflow/scripts/table_a1.py",
         cells=expand(CELLS, kind="fixed_budget"),
     output:
-        multiext(TABLE_A1, ".csv", ".md", ".tex"),
+        printed(TABLE_A1),
     log:
         f"{RESULTS}/logs/table_a1.log",
     conda:
@@ -61,7 +61,7 @@ rule table_1:
         cells=expand(CELLS, kind="fixed_budget"),
         curves=CURVES,
     output:
-        multiext(TABLE_1, ".csv", "_full.csv", ".md", ".tex"),
+        printed(TABLE_1, "_full.csv"),
     log:
         f"{RESULTS}/logs/table_1.log",
     conda:
@@ -83,7 +83,7 @@ rule intact_table:
         trials=TRIALS,
         manifest=[] if STUDY.config.published else MANIFEST,
     output:
-        multiext(INTACT_TABLE, ".csv", ".md", ".tex", "_full.csv"),
+        printed(TABLE_INTACT, "_full.csv"),
     log:
         f"{RESULTS}/logs/intact_table.log",
     conda:
@@ -130,7 +130,7 @@ rule table_2:
         curves=CURVES,
         trials=TRIALS,
     output:
-        multiext(TABLE_2, ".csv", ".md", ".tex", "_full.csv"),
+        printed(TABLE_2, "_full.csv"),
     log:
         f"{RESULTS}/logs/table_2.log",
     conda:
