@@ -23,7 +23,8 @@ def make_trials(tmp_path: Path, model: str, **values: Any) -> pd.DataFrame:
     for row in main_rows(model, [int(320 * ceiling) for ceiling in CEILING]):
         for order in ("coord_first", "reason_first"):
             for trial in range(20):
-                call = {"source": "run", "experiment": "fixed_budget", "window": 4096, "order": order, "trial": trial}
+                call = {"source": "run", "experiment": "fixed_budget", "kind": "fixed_budget", "window": 4096}
+                call |= {"order": order, "trial": trial}
                 call |= {"model": model, "q": row["q"], "status": "ok", "hits": 8, "possible": 8}
                 call |= {"headline_judge": "rules", "cost_usd": 0.0, "finish_reason": "stop", "completion_tokens": 9}
                 rows.append(call | values)
@@ -44,7 +45,13 @@ def fits(*rows: "pd.Series[Any]") -> pd.DataFrame:
 
 def test_the_keyless_run_is_told_in_a_few_lines(tmp_path: Path) -> None:
     trials = make_trials(tmp_path, "reader")
-    text = summary(trials, [reader_cells()], fits(fit(), fit(fitted_to="ceiling")), "t.csv", "f.png")
+    text = summary(
+        trials,
+        [reader_cells()],
+        fits(fit(), fit(fitted_to="ceiling")),
+        [("fixed_budget", "t.csv"), ("packs", "p.csv")],
+        [("fixed_budget", "f.png")],
+    )
     assert text.splitlines() == [
         "fixed_budget, W = 4096 tokens, judge rules (new calls)",
         f"  {READER}",
@@ -54,8 +61,8 @@ def test_the_keyless_run_is_told_in_a_few_lines(tmp_path: Path) -> None:
         "    calls               360; without an answer: empty 0, refused 0, filtered 0; cut at the output cap: 0",
         "    cost                $0.00",
         "",
-        "Table               t.csv",
-        "Figure              f.png",
+        "Tables              t.csv",
+        "Figures             f.png",
     ]
 
 
@@ -205,6 +212,13 @@ def test_the_accounts_of_all_windows(tmp_path: Path) -> None:
     assert text.count("one theta") == 1
 
 
+def test_replies_in_another_form_explain_a_zero(tmp_path: Path) -> None:
+    """A reader that abstains gives no answer line: all its replies are misses, and why is said."""
+    cells = reader_cells().assign(hits=0, n_unparsed=[40] * 9)
+    text = " ".join(summary(make_trials(tmp_path, "reader"), [cells], pd.DataFrame()).split())
+    assert "not in the form asked for (misses): 360" in text
+
+
 def test_no_calls_are_said(tmp_path: Path) -> None:
     nothing = make_trials(tmp_path, "reader").iloc[:0]
     assert summary(nothing, [reader_cells().iloc[:0]], pd.DataFrame()) == "No calls: nothing was measured.\n"
@@ -219,9 +233,9 @@ def test_the_script_reads_what_the_pipeline_writes(tmp_path: Path, root: Path) -
     command = [sys.executable, str(root / "workflow/scripts/summary.py"), "--trials", str(tmp_path / "mine.parquet")]
     command += ["--cells", str(tmp_path / "cells.csv"), str(tmp_path / "packs.csv"), "--embedded", "mine"]
     command += ["--curves", str(tmp_path / "curves.csv"), "--out", str(tmp_path / "summary.txt")]
-    subprocess.run([*command, "--table", "--figure", "f.png"], check=True)
+    subprocess.run([*command, "--table", "--figure", "fixed_budget=f.png"], check=True)
     text = (tmp_path / "summary.txt").read_text()
     assert "  mine (extractive reader, not a language model)\n" in text
     assert "    theta               679.5 tokens (95 %" in text
-    assert text.endswith("Figure              f.png\n")
+    assert text.endswith("Figures             f.png\n")
     assert "Table" not in text

@@ -160,7 +160,7 @@ def caption(full: pd.DataFrame) -> str:
 def note(full: pd.DataFrame, embedded: Sequence[str]) -> str:
     """What a reader of the table must know."""
     if full.empty:
-        return "No calls: there is nothing to show."
+        return "No calls of an intact task with an exact question: there is nothing to show."
     pooled = full[full["order"] == POOLED]
     source = ", ".join(SOURCES.get(name, name) for name in dict.fromkeys(pooled["source"]))
     parts = [

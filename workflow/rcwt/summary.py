@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from rcwt.config import RULES_JUDGE
 from rcwt.curves import MIN_FALL, P0_BOUNDS
 from rcwt.printed import comparison
 from rcwt.reader import LABEL as READER_LABEL
@@ -43,8 +44,8 @@ def summary(
     trials: pd.DataFrame,
     cells: Sequence[pd.DataFrame],
     curves: pd.DataFrame,
-    table: str | None = None,
-    figure: str | None = None,
+    tables: Sequence[tuple[str, str]] = (),
+    figures: Sequence[tuple[str, str]] = (),
     embedded: Sequence[str] = (READER_NAME,),
     printed: Mapping[tuple[str, str], str] | None = None,
     accounts: pd.DataFrame | None = None,
@@ -53,9 +54,10 @@ def summary(
 
     `trials` has the columns of `rcwt.trials`; `cells` are the cells tables of all kinds, `curves` the fits made from
     them. Accuracies are those of the headline judge, orders pooled; theta is in tokens, with the interval of refits
-    over calls and over facts; cost is the sum of the calls' own costs in US dollars. `table` and `figure` say where
-    these are; `embedded` names the models that are the extractive reader. The paper's own calls are held against its
-    `printed` Table A1; `accounts` has the columns of `rcwt.accounts`.
+    over calls and over facts; cost is the sum of the calls' own costs in US dollars. `tables` and `figures` are the
+    places of what is made of a kind of design, named where there are calls of it; `embedded` names the models that are
+    the extractive reader. The paper's own calls are held against its `printed` Table A1; `accounts` has the columns
+    of `rcwt.accounts`.
     """
     intact = trials[trials["kind"] == "intact"]
     windowed = trials.drop(index=intact.index)
@@ -70,9 +72,10 @@ def summary(
             lines += [f"  {line}" for line in comparison(found.at(found.base), printed)] + [""]
     for experiment in dict.fromkeys(intact["experiment"]):
         lines += [*_intact(experiment, intact, cells, embedded), ""]
-    for name, path in (("Table", table), ("Figure", figure)):
-        if path:
-            lines.append(f"{name:<{_GAP}}{path}")
+    kinds = set(trials["kind"])
+    for name, places in (("Tables", tables), ("Figures", figures)):
+        shown = ", ".join(path for kind, path in places if kind in kinds)
+        lines += textwrap.wrap(f"{name:<{_GAP}}{shown}", WIDTH, subsequent_indent=" " * _GAP) if shown else []
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -102,7 +105,8 @@ def _block(found: Scaling, trials: pd.DataFrame, curves: pd.DataFrame, accounts:
         if fitted:
             rows += _window_rows(found, curves, model)
             rows += _account_rows(selection, accounts, model)
-        rows += [("calls", _calls(calls)), ("cost", cost(calls))]
+        cells = selection.rows[(selection.rows["model"] == model) & (selection.rows["order"] == POOLED)]
+        rows += [("calls", _calls(calls, cells)), ("cost", cost(calls))]
         yield f"  {model}" + (f" ({explained[model]})" if model in explained else "")
         for name, text in rows:
             yield from _lines(name, text)
@@ -184,7 +188,7 @@ def _intact(
         yield from _lines("accuracy", _along(rows, accuracies))
         complete = [f"{int(row['n_complete'])} of {int(row['n_planned'])}" for row in rows]
         yield from _lines("calls all right", _along(rows, complete))
-        yield from _lines("calls", _calls(of))
+        yield from _lines("calls", _calls(of, pd.DataFrame(rows)))
         yield from _lines("cost", cost(of))
 
 
@@ -262,7 +266,8 @@ def _tokens(value: float) -> str:
     return format(Decimal(repr(float(value))).quantize(Decimal("0.1"), ROUND_HALF_UP), "f")
 
 
-def _calls(calls: pd.DataFrame) -> str:
+def _calls(calls: pd.DataFrame, cells: pd.DataFrame) -> str:
+    """How many calls of a model, and how many of them are no plain answer; `cells` are their pooled cells."""
     counts = {status: int((calls["status"] == status).sum()) for status in (*NON_ANSWERS, "truncated")}
     silent = ", ".join(f"{status} {counts[status]}" for status in NON_ANSWERS)
     text = f"{len(calls)}; without an answer: {silent}; cut at the output cap: {counts['truncated']}"
@@ -270,6 +275,9 @@ def _calls(calls: pd.DataFrame) -> str:
     # Where neither is recorded, a reply that was cut looks like any other.
     unseen = int((calls["finish_reason"].isna() & calls["completion_tokens"].isna()).sum())
     text += f", not known for {unseen}" if unseen else ""
+    # The rules leave no score open: what they call unparsed has not the form that was asked for, and is a miss.
+    formless = int(cells.loc[cells["judge"] == RULES_JUDGE, "n_unparsed"].sum())
+    text += f"; not in the form asked for (misses): {formless}" if formless else ""
     return text + (f"; without a score: {unscored}" if unscored else "")
 
 

@@ -5,13 +5,14 @@
 # Out: summary.txt
 # Reruns: when the trials, cells or fits, or the code of the summary changes.
 
-SHOWN_TABLES = [
-    ("fixed_budget", TABLE_A1),
-    ("fixed_budget", TABLE_1),
-    ("packs", TABLE_2),
-    ("intact", TABLE_INTACT),
+# By kind of design, so that nothing is named of which there are no calls.
+NAMED_TABLES = [f"fixed_budget={TABLE_A1}.csv", f"fixed_budget={TABLE_1}.csv", f"packs={TABLE_2}.csv"]
+NAMED_TABLES += [
+    f"algorithmic={RESULTS}/tables/algorithmic_cells.csv",
+    *[f"intact={TABLE_INTACT}.csv" for _ in INTACT[:1]],
 ]
-SHOWN_FIGURES = [("fixed_budget", FIGURE_1), ("fixed_budget", FIGURE_2), ("intact", FIGURE_3)]
+NAMED_FIGURES = [f"fixed_budget={FIGURE_1}.png", f"fixed_budget={FIGURE_2}.png"]
+NAMED_FIGURES += [f"intact={FIGURE_3}.png"] if INTACT_OPEN and "fixed_budget" in STUDY.kinds else []
 
 
 rule summary:
@@ -30,8 +31,8 @@ rule summary:
         "../envs/rcwt.yaml"
     params:
         embedded=EMBEDDED,
-        table=[f"{table}.csv" for kind, table in SHOWN_TABLES if kind in STUDY.kinds],
-        figure=[f"{figure}.png" for kind, figure in SHOWN_FIGURES if kind in STUDY.kinds],
+        table=NAMED_TABLES,
+        figure=NAMED_FIGURES,
         code=code_digest("summary"),
     shell:
         "python {input.script} --trials {input.trials} --cells {input.cells} --curves {input.curves}"

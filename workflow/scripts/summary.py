@@ -24,21 +24,26 @@ def main() -> None:
     parser.add_argument("--embedded", nargs="*", default=[NAME], help=f"models that are the {LABEL} (default: {NAME})")
     parser.add_argument("--paper", help="the paper's printed Table A1")
     parser.add_argument("--accounts", nargs="?", help="window_accounts.csv")
-    parser.add_argument("--table", nargs="*", default=[], help="where the tables are, as it shall be printed")
-    parser.add_argument("--figure", nargs="*", default=[], help="where the figures are, as it shall be printed")
+    parser.add_argument("--table", nargs="*", default=[], help="where the tables are, each as KIND=PLACE")
+    parser.add_argument("--figure", nargs="*", default=[], help="where the figures are, each as KIND=PLACE")
     parser.add_argument("--out", type=Path, required=True, help="text file to write")
     options = parser.parse_args()
     text = summary(
         read_table(options.trials),
         [read_cells(path) for path in options.cells],
         read_curves(options.curves),
-        ", ".join(options.table),
-        ", ".join(options.figure),
+        [_place(text) for text in options.table],
+        [_place(text) for text in options.figure],
         options.embedded,
         read_printed(options.paper) if options.paper else None,
         read_accounts(options.accounts) if options.accounts else None,
     )
     write_text(text, options.out)
+
+
+def _place(text: str) -> tuple[str, str]:
+    kind, _, place = text.partition("=")
+    return kind, place
 
 
 if __name__ == "__main__":
