@@ -117,8 +117,16 @@ def test_theta_comes_with_what_its_interval_resamples() -> None:
         ([1, 1, 0, 0], None, "no curve was fitted"),
         ([1, 1, 1, 1], fit(identified=False), "it is the same at every share"),
         ([1, 0.9, 0.5, 0], fit(identified=False, converged=False), "the fit did not converge"),
-        ([1, 0.9, 0.5, 0], fit(identified=False, p0=0.95), "the cliff lies outside the measured shares"),
-        ([1, 0.9, 0.9, 0.7], fit(identified=False, p0=1.0), "p0 is at the end of its range, 0.4 to 1"),
+        (
+            [1, 0.9, 0.5, 0],
+            fit(identified=False, p0=np.nan, p0_search_end=0.95),
+            "the cliff lies outside the measured shares",
+        ),
+        (
+            [1, 0.9, 0.9, 0.7],
+            fit(identified=False, p0=np.nan, p0_search_end=1.0),
+            "p0 is at the end of its range, 0.4 to 1",
+        ),
         ([1, 0.9, 0.9, 0.9], fit(identified=False), "it hardly falls over the measured shares"),
         ([1, 1, 0, 0.01], fit(identified=False), "the measured shares leave the place of the cliff open"),
     ],
@@ -165,7 +173,11 @@ def test_larger_windows_take_a_line_each(tmp_path: Path) -> None:
     for window, p0, theta_there in ((4096, 0.8341, 679.45), (8192, 0.92, 655.36), (16384, 0.96, None)):
         cells.append(reader_cells().assign(window=window))
         calls.append(make_trials(tmp_path, "reader").assign(window=window))
-        known: dict[str, Any] = {"identified": False, "p0": 0.95} if theta_there is None else {"theta": theta_there}
+        known: dict[str, Any] = (
+            {"identified": False, "p0": np.nan, "p0_search_end": 0.95}
+            if theta_there is None
+            else {"theta": theta_there}
+        )
         found += [fit(window=window, **{"p0": p0, **known}), fit(window=window, fitted_to="ceiling")]
     text = summary(pd.concat(calls), [pd.concat(cells)], fits(*found))
     lines = text.splitlines()

@@ -171,7 +171,9 @@ def fit(family: str, p: ArrayLike, means: ArrayLike, window: int, ceiling: Array
         solution, _, rank, _ = np.linalg.lstsq(matrix, target)
         residual = matrix @ solution - target
         determined = int(rank) == len(names)
-        return _result(family, solution, residual, target, determined=determined)
+        # Without enough different points other parameters fit as well.
+        told = solution if determined else np.full_like(solution, np.nan)
+        return _result(family, told, residual, target, determined=determined)
     low, high = _bounds(family, target, window)
     best = _many_starts(family, share, target, window, low, high)
     if family == "logistic":

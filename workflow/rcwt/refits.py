@@ -26,8 +26,9 @@ CURVE_COLUMNS = [
     *("fitted_to", "family", "R0", "k", "p0", "alpha", "lambda", "a", "b", "p_star", "beta", "floor", "top"),
     *_STATISTICS,
     *("theta", "theta_ci_low", "theta_ci_high", "theta_facts_low", "theta_facts_high"),
-    # Additions: share of the refits of each kind whose p0 is identified.
-    *("theta_ci_identified", "theta_facts_identified"),
+    # Additions: share of the refits of each kind whose p0 is identified; where the search for p0 ended, also where that
+    # is no p0.
+    *("theta_ci_identified", "theta_facts_identified", "p0_search_end"),
 ]
 #: With more refits than this without a midpoint, an end of the interval may be anywhere.
 MAX_UNIDENTIFIED = 0.025
@@ -207,4 +208,6 @@ def _intervals(
 
 def _row(one: Fit, window: int) -> dict[str, object]:
     row: dict[str, object] = {"family": one.family, **one.params}
+    if one.family == "logistic":
+        row |= {"p0_search_end": one.params["p0"], "p0": one.params["p0"] if one.identified else np.nan}
     return row | {name: getattr(one, name) for name in _STATISTICS} | {"theta": one.theta(window)}

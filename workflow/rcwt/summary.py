@@ -253,11 +253,12 @@ def why_not_identified(fit: "pd.Series[Any] | None", cells: pd.DataFrame, column
     if not fit["converged"]:
         return "the fit did not converge" if cells["p"].nunique() > 3 else "a curve needs four different shares"
     low, high = P0_BOUNDS
-    if fit["p0"] > high - _AT_BOUND or fit["p0"] < low + _AT_BOUND:
+    end = fit["p0_search_end"]
+    if end > high - _AT_BOUND or end < low + _AT_BOUND:
         return f"p0 is at the end of its range, {low:g} to {high:g}"
     if values.iloc[0] - values.iloc[-1] < MIN_FALL * values.iloc[0]:
         return "it hardly falls over the measured shares"
-    if not cells["p"].min() <= fit["p0"] <= cells["p"].max():
+    if not cells["p"].min() <= end <= cells["p"].max():
         return "the cliff lies outside the measured shares"
     return "the measured shares leave the place of the cliff open"
 
