@@ -557,6 +557,13 @@ WHOLE = {
         json.dumps(WHOLE).replace("about 5 ms", "about\n5 ms"),
         json.dumps(dict.fromkeys(WHOLE, "...")) + "\n" + json.dumps(WHOLE),  # the form, then the answer
         json.dumps(WHOLE).replace("per-document", "per\\-document"),
+        f'Use {{"key": value}} form. {json.dumps(WHOLE)}',
+        f'Use {{"key": value}} and {{"other": <text>}} form. {json.dumps(WHOLE)}',
+        f'Use {{"key": value form.\n{json.dumps(WHOLE)}',
+        f'The form: {{"pg_limit": ..., "backend_rampup": ...}}\n\n{json.dumps(WHOLE)}',
+        f'```\n{{"pg_limit": "16" KB", \n```\nCorrected:\n```json\n{json.dumps(WHOLE, indent=2)}\n```',
+        f'{{"pg_limit": "16KB"; "note": "x"}}\n```json {json.dumps(WHOLE)}```',
+        f'{{"pg_limit": "16KB", }}\nCorrected: {json.dumps(WHOLE)}',  # a draft with a comma too many
     ],
 )
 def test_the_object_is_read_wherever_it_stands(fields: tuple[ExactField, ...], reply: str) -> None:
@@ -637,6 +644,14 @@ def test_a_field_given_twice_with_two_values_is_wrong(fields: tuple[ExactField, 
         '{"pg_limit": "8KB", "redis_pubsub_rate": "100K mess',  # cut
         '{"answer": {"pg_limit": "8KB"}, "redis_pubsub_rate": "100K',  # a whole object inside a cut one
         "pg_limit: 8KB",
+        # A whole object inside a broken or cut one, on a line of its own.
+        '{"answer":\n{"pg_limit": "8KB"},\n"redis_pubsub_rate": 100K}',
+        '{"answer":\n{"pg_limit": "8KB"}',
+        '{"answers": [\n{"pg_limit": "8KB"},\n{"redis_pubsub_rate": "100K',
+        '{"redis_pubsub_rate": 100K, answer:\n{"pg_limit": "8KB"}\n}',
+        '{"redis_pubsub_rate": 100K, "pg_limit": {"pg_limit": "8KB"}}',
+        '{"redis_pubsub_rate": 100K} {"pg_limit": "8KB"}',  # behind an answer that is broken, on its line
+        '{"redis_pubsub_rate": "see {"pg_limit": "8KB"}"}',
     ],
 )
 def test_a_reply_without_an_object_holds_no_field(fields: tuple[ExactField, ...], reply: str) -> None:

@@ -47,6 +47,10 @@ _UNIT_KEYS = frozenset({"unit", "units"})
 _BARE = re.compile(r"\s*(?:[~≈]|about )?\s*\d[\d.,_]*\s?[kK]?(?:\s?(?:[-–—]|to)\s?\d[\d.,]*)?\s*")
 _QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(?: ?([a-z/]+))?")
 _OBJECT = re.compile(r'\{\s*["}]')
+_BRACE_OR_STRING = re.compile(r'[{}]|"(?:[^"\\]|\\.)*(?:"|$)', re.DOTALL)
+# An object stands alone behind a fence or a quote's mark only, and not behind a key, a comma or a bracket.
+_LINE_START = re.compile(r"[ \t>]*(?:```\w*[ \t]*)?")
+_BELONGS = re.compile(r"(?:[\"']\s*:|[,\[{])\s*\Z")
 _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
 _STRAY_BACKSLASH = re.compile(r'\\(?!["\\/bfnrtu])')
 
@@ -124,24 +128,49 @@ def _second_value(units: tuple[str, ...]) -> re.Pattern[str]:
 def _objects(text: str, known: Mapping[str, str]) -> Iterator[_Members]:
     """The objects of a text that hold a known key; what lies in a known field is its value and no object of its own.
 
-    Reading ends at an object that is not well formed: what stands inside it may be another field's.
+    Behind an object that is not well formed reading goes on, but never inside it, where another field's value may be.
+    Behind its closing brace all counts, where it names no known key: it is a form or an example. Else, and where it
+    has no closing brace, the next object must stand alone: it begins a line or a fence, and is neither a member's
+    value nor an item of a list.
     """
-    at = 0
+    at, broken = 0, False
     while opening := _OBJECT.search(text, at):
+        start = opening.start()
+        line = text.rfind("\n", 0, start) + 1
+        alone = _LINE_START.fullmatch(text, line, start) and not _BELONGS.search(text[max(0, line - 80) : start])
+        if broken and not alone:
+            at = start + 1
+            continue
         try:
-            value, at = _decoded(text, opening.start())
+            value, end = _decoded(text, start)
         except (ValueError, RecursionError):
-            return
-        yield from _holding(value, known)
+            closed = _closing(text, start)
+            broken = broken or closed is None or any(name in text[start:closed].casefold() for name in known)
+            at = start + 1 if broken or closed is None else closed
+            continue
+        if not (broken and text[end:].lstrip()[:1] in (",", "}", "]")):
+            yield from _holding(value, known)
+        at = end
 
 
 def _decoded(text: str, opening: int) -> tuple[Any, int]:
     try:
         return _DECODER.raw_decode(text, opening)
     except ValueError:
-        # Mended from the opening on: the place of its end is then another, so nothing after it is read.
-        mended = _STRAY_BACKSLASH.sub(r"\\\\", _TRAILING_COMMA.sub("", text[opening:]))
-        return _DECODER.raw_decode(mended)[0], len(text)
+        # Mended up to its own closing brace; without one, nothing behind it is read.
+        end = _closing(text, opening) or len(text)
+        mended = _STRAY_BACKSLASH.sub(r"\\\\", _TRAILING_COMMA.sub("", text[opening:end]))
+        return _DECODER.raw_decode(mended)[0], end
+
+
+def _closing(text: str, opening: int) -> int | None:
+    """Where the object that opens there ends, by its braces outside strings; None where they do not close."""
+    depth = 0
+    for token in _BRACE_OR_STRING.finditer(text, opening):
+        depth += {"{": 1, "}": -1}.get(token[0], 0)
+        if depth == 0:
+            return token.end()
+    return None
 
 
 def _holding(value: Any, known: Mapping[str, str]) -> Iterator[_Members]:
@@ -176,5 +205,5 @@ def _series(parts: list[str]) -> str:
     """Parts as one text: `2 weeks to 3 weeks` for two values of one unit that rise, else one after the other."""
     ends = [_QUANTITY.fullmatch(normalise(part).strip()) for part in parts]
     if len(ends) == 2 and ends[0] and ends[1] and ends[0][2] == ends[1][2] and float(ends[0][1]) < float(ends[1][1]):
-        return f"{ends[0][1]}-{ends[1][1]} {ends[0][2]}".strip()
+        return f"{ends[0][1]}-{ends[1][1]} {ends[0][2] or ''}".strip()
     return " ".join(parts)
