@@ -3,7 +3,7 @@
 An answer counts only beside its exact name; a remark in brackets may stand between name and colon. Markdown, brackets
 and signs such as a tick around name and answer change nothing. Two lines that contradict each other are a miss.
 
-A line that gives both answers gives none: "YES or NO", "yes-no", "YES (NO)", "NO, it is YES". The opposite word takes an
+A line that gives both answers gives none: "YES or NO", "yes-no", "YES (NO)", "NO, it is YES". The opposite takes an
 answer back where only signs, spaces and words that join or correct ("and", "it is", "actually") stand between the two.
 In a running text a small "no" is a mere word: "YES, no rounding needed" is YES, and so is "YES, not 70".
 """
