@@ -57,6 +57,24 @@ def test_the_facts_that_the_issue_states_are_asked(task: Task, computed: dict[st
         "sum\\_correct: YES",
         "**sum_correct: YES**",
         "sum_correct: YES\nsum_correct: Yes",
+        "sum_correct: (YES)",
+        "sum_correct: <YES>",
+        "sum_correct: ✅ YES",
+        "✅ sum_correct: ✔️ **YES**",
+        "sum_correct (71): YES",
+        "**sum_correct** (YES or NO): YES",
+        "sum_correct => YES",
+        "sum_correct：YES",
+        "sum_correct: YES, not 70",
+        "sum_correct: YES (no rounding needed)",
+        "sum_correct: YES, no rounding needed",
+        "sum_correct: Yes and no item is missing",
+        "sum_correct: YES. It is 71, and no index is left out",
+        "sum_correct: YES, above_count: NO",
+        "| sum_correct | YES | above_count | NO |",
+        "sum_correct: YES\nNO other item",
+        "sum_correct: YES\nNO",
+        "sum_correct: YES, YES",
     ],
 )
 def test_an_answer_is_read_beside_its_name(line: str) -> None:
@@ -71,6 +89,23 @@ def test_an_answer_is_read_beside_its_name(line: str) -> None:
         "not_sum_correct: YES",
         "sum_correct: YES or NO",
         "sum_correct: YES/NO",
+        "sum_correct: YES and NO",
+        "sum_correct: YES, no",
+        "sum_correct: yes-no",
+        "sum_correct: NO YES",
+        "sum_correct: NO, it is YES",
+        "sum_correct: No, it's yes.",
+        "sum_correct: **YES** / **NO**",
+        "sum_correct: YES (NO)",
+        "sum_correct: NO - actually, YES",
+        "sum_correct: YES → NO",
+        "sum_correct: YES | NO |",
+        "sum_correct: yes or no is asked",
+        "sum_correct: YES NO YES",
+        "sum_correct != YES",
+        "sum_correct: ≠ YES",
+        "sum_correct: not YES",
+        "sum_correct: ~~YES~~",
         "sum_correct: nothing",
         "sum_correct: true",
         "sum_correct:",
@@ -80,6 +115,11 @@ def test_an_answer_is_read_beside_its_name(line: str) -> None:
 )
 def test_anything_else_is_no_answer(line: str) -> None:
     assert read_answers(line, ["sum_correct"]) == {}
+
+
+def test_no_is_read_as_yes_is() -> None:
+    for line in ("sum_correct: NO", "sum_correct: ❌ NO (it is 71)", "sum_correct (70)： no, not YES"):
+        assert read_answers(line, ["sum_correct"]) == {"sum_correct": {"NO"}}
 
 
 def test_two_lines_that_contradict_each_other_are_a_miss(task: Task) -> None:

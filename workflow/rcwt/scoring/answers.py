@@ -1,7 +1,11 @@
 """Named yes/no answers: lines such as `sum_correct: YES` (paper, algorithmic task).
 
-An answer counts only beside its exact name. Markdown around name and answer changes nothing; two lines that
-contradict each other are no answer.
+An answer counts only beside its exact name; a remark in brackets may stand between name and colon. Markdown, brackets
+and signs such as a tick around name and answer change nothing. Two lines that contradict each other are a miss.
+
+A line that gives both answers gives none: "YES or NO", "yes-no", "YES (NO)", "NO, it is YES". The opposite takes an
+answer back where only signs, spaces and words that join or correct ("and", "it is", "actually") stand between the two.
+In a running text a small "no" is a mere word: "YES, no rounding needed" is YES, and so is "YES, not 70".
 """
 
 import re
@@ -12,8 +16,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rcwt.task_items import NamedAnswer
 
-# Emphasis, quotes, a table's bar or a closing bracket may stand around a name and before an answer.
-_AROUND = r"[*_`\"'“”\]\[|\s]*"
+# Emphasis, quotes, a table's bar or a closing bracket may stand behind a name.
+_BEHIND_NAME = r"[*_`\"'“”‘’\]\[|)>\s]*"
+# Before an answer also an opening bracket, the head of an arrow and a tick or another picture.
+_BEFORE_ANSWER = r"[*_`\"'“”‘’\]\[|()<>{}\s\u2600-\u27bf\U0001f300-\U0001faff\u2b1b-\u2b55\ufe0f]*"
+_REMARK = rf"(?:\([^()\n]{{0,80}}\){_BEHIND_NAME})?"
+_SIGNS = r"(?:[^\w\n]|_){1,8}"
+_CORRECTING = (
+    "and|but|it|is|it's|its|the|answer|should|be|i|mean|actually|rather|wait|sorry|instead|now|also|both|maybe"
+)
+_CORRECTS = rf"(?:(?:{_CORRECTING}){_SIGNS}){{0,5}}"
 
 
 def score_answers(reply: str, answers: Sequence["NamedAnswer"]) -> dict[str, int]:
@@ -31,8 +43,15 @@ def read_answers(reply: str, names: Sequence[str]) -> Mapping[str, set[str]]:
 
 @lru_cache(maxsize=256)
 def _beside(name: str) -> re.Pattern[str]:
-    # "YES or NO" and "YES/NO" repeat the form of the answer and give none.
+    separator = r"(?:[:：=|]|->|→|⇒|\s[-–—]\s)"
+    answer = "|".join(rf"(?:{word}(?!\w)(?!{_takes_back(other)}))" for word, other in (("yes", "no"), ("no", "yes")))
     return re.compile(
-        rf"(?<![\w-]){re.escape(name)}(?!\w){_AROUND}(?:[:=|]|->|→|\s[-–—]\s){_AROUND}(yes|no)(?!\w|\W{{0,4}}(?:/|\||or\b)\W{{0,4}}(?:yes|no)\b)",
+        rf"(?<![\w-]){re.escape(name)}(?!\w){_BEHIND_NAME}{_REMARK}{separator}{_BEFORE_ANSWER}({answer})",
         re.IGNORECASE,
     )
+
+
+def _takes_back(opposite: str) -> str:
+    """The opposite answer behind an answer: joined by "or", in capitals, or with no further word behind it."""
+    last = rf"{opposite}\b(?![ \t]+(?!(?:yes|no)\b)\w)"
+    return rf"{_SIGNS}(?:or{_SIGNS}{opposite}\b|{_CORRECTS}(?:(?-i:{opposite.upper()})\b|{last}))"

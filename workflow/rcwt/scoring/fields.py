@@ -9,7 +9,9 @@ and read with the pattern language of the rule judge (`rcwt.scoring.patterns`):
 1. a value that one of `reject` matches is wrong;
 2. what `aside` matches is taken out: the value of another thing that may be named beside the field's own;
 3. one of `accept` must be found in the rest, and what it matches is taken out;
-4. what is left must hold no second value: none of `others`, no number with one of `units`, and none that "or" joins on.
+4. what is left must hold no second value: none of `others`, no number with one of `units`, and none that "or" joins on
+   ("not 16 KB" is none: it is not said);
+5. nothing may make another value of a number: "twice", "half of", "3 x" before it, "x 3" behind it.
 """
 
 import json
@@ -19,7 +21,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from rcwt.scoring.normalise import normalise
-from rcwt.scoring.patterns import compile_pattern
+from rcwt.scoring.patterns import compile_pattern, negated
 
 if TYPE_CHECKING:
     from rcwt.task_items import ExactField
@@ -29,7 +31,26 @@ _TAKEN = "·"
 _TILDE_RANGE = re.compile(r"(?<=\d)\s?[~〜～∼]\s?(?=\d)")
 _NUMBER = r"(?<![\w.,])-?\d[\d.,]*(?:-\d[\d.,]*)?"
 _JOINED_NUMBER = rf"{_TAKEN}(?:,? (?:or|to) |-){_NUMBER}|{_NUMBER}(?:,? (?:or|to) |-){_TAKEN}"
+# What stands right beside a number and makes another of it.
+_FACTOR = re.compile(
+    r"\b(?:twice|thrice|double|triple|quadruple|half|halves|thirds?|quarters?|fifths?|tenths?|fractions?|multiples?|minus|negative)"
+    rf"(?:[ -](?:of|the|that|as|an?))*[ -]?{_TAKEN}"
+    rf"|\d ?(?:x|×|\*|∙|⋅|·|%|percent|-?fold|times)(?: (?:of|the))* ?{_TAKEN}"
+    rf"|\b(?:several|many|few|multiple) times(?: the)? {_TAKEN}"
+    rf"|{_TAKEN} ?(?:[x×*] ?\d|\d+ ?[x×](?!\w)|(?:times|doubled|halved|tripled|squared|twice|thrice)\b)"
+    rf"|{_TAKEN} ?[/÷+] ?\d[\d.,]*(?! ?[a-z%])"
+)
+_UNDERSCORE_IN_NUMBER = re.compile(r"(?<=\d)_(?=\d{3}(?!\d))")
+_ZERO_DECIMALS = re.compile(r"(?<![\w.,])(\d+)\.0+(?![\d]|[.,]\d)")
+_UNIT_KEYS = frozenset({"unit", "units"})
+#: A number or a range of numbers without a unit, as a member beside `unit` holds it.
+_BARE = re.compile(r"\s*(?:[~≈]|about )?\s*\d[\d.,_]*\s?[kK]?(?:\s?(?:[-–—]|to)\s?\d[\d.,]*)?\s*")
+_QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(?: ?([a-z/]+))?")
 _OBJECT = re.compile(r'\{\s*["}]')
+_BRACE_OR_STRING = re.compile(r'[{}]|"(?:[^"\\]|\\.)*(?:"|$)', re.DOTALL)
+# An object stands alone behind a fence or a quote's mark only, and not behind a key, a comma or a bracket.
+_LINE_START = re.compile(r"[ \t>]*(?:```\w*[ \t]*)?")
+_BELONGS = re.compile(r"(?:[\"']\s*:|[,\[{])\s*\Z")
 _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
 _STRAY_BACKSLASH = re.compile(r'\\(?!["\\/bfnrtu])')
 
@@ -72,7 +93,7 @@ def read_fields(reply: str, ids: Sequence[str]) -> Mapping[str, str] | None:
 
 def right(answer: str, field: "ExactField") -> bool:
     """Whether a field's answer is its value, with its unit and no other one beside it."""
-    text = normalise(_TILDE_RANGE.sub("-", answer)).strip()
+    text = _spelled(answer)
     if any(compile_pattern(source).found_in(text) for source in field.reject):
         return False
     for source in field.aside:
@@ -82,8 +103,16 @@ def right(answer: str, field: "ExactField") -> bool:
         return False
     for pattern in accepted:
         text = pattern.regex.sub(_TAKEN, text)
-    others = any(compile_pattern(source).found_in(text) for source in field.others)
-    return not (others or _second_value(field.units).search(text))
+    if any(compile_pattern(source).found_in(text) for source in field.others):
+        return False
+    second = (match for match in _second_value(field.units).finditer(text) if not negated(text, match.start()))
+    return not (any(second) or (field.units and _FACTOR.search(text)))
+
+
+def _spelled(answer: str) -> str:
+    """An answer in the spelling of patterns; `8.0` is 8 and `100_000` is 100000."""
+    plain = _UNDERSCORE_IN_NUMBER.sub("", _TILDE_RANGE.sub("-", answer))
+    return _ZERO_DECIMALS.sub(r"\1", normalise(plain)).strip()
 
 
 @lru_cache(maxsize=256)
@@ -99,24 +128,49 @@ def _second_value(units: tuple[str, ...]) -> re.Pattern[str]:
 def _objects(text: str, known: Mapping[str, str]) -> Iterator[_Members]:
     """The objects of a text that hold a known key; what lies in a known field is its value and no object of its own.
 
-    Reading ends at an object that is not well formed: what stands inside it may be another field's.
+    Behind an object that is not well formed reading goes on, but never inside it, where another field's value may be.
+    Behind its closing brace all counts, where it names no known key: it is a form or an example. Else, and where it
+    has no closing brace, the next object must stand alone: it begins a line or a fence, and is neither a member's
+    value nor an item of a list.
     """
-    at = 0
+    at, broken = 0, False
     while opening := _OBJECT.search(text, at):
+        start = opening.start()
+        line = text.rfind("\n", 0, start) + 1
+        alone = _LINE_START.fullmatch(text, line, start) and not _BELONGS.search(text[max(0, line - 80) : start])
+        if broken and not alone:
+            at = start + 1
+            continue
         try:
-            value, at = _decoded(text, opening.start())
+            value, end = _decoded(text, start)
         except (ValueError, RecursionError):
-            return
-        yield from _holding(value, known)
+            closed = _closing(text, start)
+            broken = broken or closed is None or any(name in text[start:closed].casefold() for name in known)
+            at = start + 1 if broken or closed is None else closed
+            continue
+        if not (broken and text[end:].lstrip()[:1] in (",", "}", "]")):
+            yield from _holding(value, known)
+        at = end
 
 
 def _decoded(text: str, opening: int) -> tuple[Any, int]:
     try:
         return _DECODER.raw_decode(text, opening)
     except ValueError:
-        # Mended from the opening on: the place of its end is then another, so nothing after it is read.
-        mended = _STRAY_BACKSLASH.sub(r"\\\\", _TRAILING_COMMA.sub("", text[opening:]))
-        return _DECODER.raw_decode(mended)[0], len(text)
+        # Mended up to its own closing brace; without one, nothing behind it is read.
+        end = _closing(text, opening) or len(text)
+        mended = _STRAY_BACKSLASH.sub(r"\\\\", _TRAILING_COMMA.sub("", text[opening:end]))
+        return _DECODER.raw_decode(mended)[0], end
+
+
+def _closing(text: str, opening: int) -> int | None:
+    """Where the object that opens there ends, by its braces outside strings; None where they do not close."""
+    depth = 0
+    for token in _BRACE_OR_STRING.finditer(text, opening):
+        depth += {"{": 1, "}": -1}.get(token[0], 0)
+        if depth == 0:
+            return token.end()
+    return None
 
 
 def _holding(value: Any, known: Mapping[str, str]) -> Iterator[_Members]:
@@ -132,11 +186,24 @@ def _holding(value: Any, known: Mapping[str, str]) -> Iterator[_Members]:
 
 
 def _text(value: Any) -> str:
-    """A value as the text that was due."""
+    """A value as the text that was due: a member `unit` behind its number, two rising values of one unit as a range."""
     if value is None or isinstance(value, bool):
         return ""
-    if isinstance(value, _Members):
-        return " ".join(_text(inner) for _, inner in value)
-    if isinstance(value, list):
-        return " ".join(map(_text, value))
+    if isinstance(value, list):  # of members, for an object
+        named = value if isinstance(value, _Members) else [("", inner) for inner in value]
+        units = [_text(inner) for key, inner in named if key.strip().casefold() in _UNIT_KEYS]
+        parts = [_text(inner) for key, inner in named if key.strip().casefold() not in _UNIT_KEYS]
+        first = next((at for at, part in enumerate(parts) if _BARE.fullmatch(part)), len(parts))
+        after = [part for part in parts[first:] if not _BARE.fullmatch(part)]
+        bare = [part for part in parts[first:] if _BARE.fullmatch(part)]
+        ordered = [*parts[:first], _series(bare), *units, *after] if units else [_series(parts)]
+        return " ".join(filter(None, ordered))
     return str(value)
+
+
+def _series(parts: list[str]) -> str:
+    """Parts as one text: `2 weeks to 3 weeks` for two values of one unit that rise, else one after the other."""
+    ends = [_QUANTITY.fullmatch(normalise(part).strip()) for part in parts]
+    if len(ends) == 2 and ends[0] and ends[1] and ends[0][2] == ends[1][2] and float(ends[0][1]) < float(ends[1][1]):
+        return f"{ends[0][1]}-{ends[1][1]} {ends[0][2] or ''}".strip()
+    return " ".join(parts)

@@ -65,7 +65,12 @@ class Pattern:
         found = self.regex.finditer(passage)
         if not (self.names_number or whole_claim):
             return any(found)
-        return any(not _NEGATED.search(passage[: match.start()]) for match in found)
+        return any(not negated(passage, match.start()) for match in found)
+
+
+def negated(passage: str, at: int) -> bool:
+    """Whether what begins at `at` in the normalised `passage` stands right behind "not", "instead of" or the like."""
+    return bool(_NEGATED.search(passage[:at]))
 
 
 @lru_cache(maxsize=4096)
