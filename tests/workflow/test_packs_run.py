@@ -104,7 +104,7 @@ def test_one_question_reruns_the_cells_of_its_pack(small: tuple[Project, list[st
         ({}, None, "data.jsonl: no such file"),
         ({}, '{"question": "?", "answer": "2"}\n', "data.jsonl, line 1: column 'answer': found no '####'"),
         ({"packs": 3}, "", "found 6 different questions; accepted: at least 9 for 3 packs of 3"),
-        ({"source": "hub"}, "", "source 'hub' with 'repo' and 'file' and 'revision'"),
+        ({"source": "hub"}, "", "'designs.gsm8k.repo': found nothing with source 'hub'"),
         ({"source": "elsewhere"}, "", "key 'designs.gsm8k.source': found 'elsewhere'"),
         ({"benchmark": "squad"}, "", "key 'designs.gsm8k.benchmark': found 'squad'"),
         ({"windows": [{**WINDOW, "window": 20}]}, "", "designs.gsm8k, window 20: the answer format alone has"),
