@@ -62,12 +62,36 @@ NUMBERS = {
     "The final answer is: 12": 12,
     "x = 12": 12,
     "3 + 9 = 12": 12,
+    "x = <12>": 12,
+    "Total: $12": 12,
+    "½": Fraction(1, 2),
+    "-½": Fraction(-1, 2),
+    "2½": Fraction(5, 2),
+    "$2½": Fraction(5, 2),
+    "3 ½": Fraction(7, 2),
+    "3\u2009½": Fraction(7, 2),
+    "3 and ½": Fraction(7, 2),
+    "3¾ hours": Fraction(15, 4),
+    "1,200½": Fraction(2401, 2),
+    "1,200 1/2": Fraction(2401, 2),
+    "5⅓": Fraction(16, 3),
+    "⅞": Fraction(7, 8),
+    "½ million": 500_000,
+    "1'200": 1200,
+    "1’200’000": 1_200_000,
+    "1\u2009200": 1200,
+    "1\u202f200.5": Fraction(2401, 2),
+    "1\u00a0200 apples": 1200,
+    "12\u00a0m³": 12,
 }
 NO_NUMBERS = [
     *("", "twelve", "none", "x", "12 = ?", "1e", "--5", "-$-5", "12/", "1/0", "12..5", "5 5", "1 234"),
     *("12 or 13", "12 (or 13)", "10-12", "10 to 12", "between 3 and 4", "12 not 13", "not 12"),
     *("about 12", "~12", "3 dozen", "12 and a half", "3 hours 20 minutes", "12 apples and 3 pears"),
     *("12,5", "1,23", "1.234,50", "3:30", "2024-01-05"),
+    *("10²", "10 ²", "10⁶", "5①", "12 Ⅻ", "5十", "12½½", "½5", "½/2", "5.2½", "12 m⁶", "12 apples²³"),
+    *("1'20", "1'2000", "1,234'567", "1 234", "12\u200945"),
+    *("x >= 12", "x <= 12", "x != 12", "x ~= 12", ">= 12", "x ≥ 12", "x ≠ 3 = 12", "x > 12"),
 ]
 
 
@@ -106,6 +130,8 @@ LETTERS = {
     **dict.fromkeys(["B or C", "B, C", "B/C", "B and C", "B; C", "B C", "B) or C)", "(B) or (C)", "not B"], None),
     **dict.fromkeys(["", "None", "BC", "cat and dog", "A bird", "I think B", "A. dog, B. cat and dog"], None),
     "A dog": "A",  # its own text
+    **dict.fromkeys(["b) cat and dog", "b: cat and dog", "b. cat and dog", "b) because cats"], "B"),
+    **dict.fromkeys(["b) or c)", "B) or c)", "(b) or (c)", "b) bird", "a bird", "i.e. a bird"], None),
     "B) bird": None,  # the text of another option
     "D. None of the above": "D",
     "Z": "Z",  # no option has it: a miss, and still the letter that was given
@@ -127,6 +153,12 @@ LINES = {
     "ANSWER 1: 12, ANSWER 2: 13; ANSWER 3: 14": {1: ("12",), 2: ("13",), 3: ("14",)},
     "ANSWER 1: 12\nANSWER 1: 13": {1: ("12", "13")},
     "ANSWER 1:\nANSWER 2: 3": {2: ("3",)},
+    "| ANSWER 1: 12 |\n| ANSWER 2: B | ANSWER 3: C |": {1: ("12",), 2: ("B",), 3: ("C",)},
+    "[ANSWER 1]: 12\n**[ANSWER 2]:** B": {1: ("12",), 2: ("B",)},
+    "[ANSWER 1: 12]": {1: ("12",)},
+    "ANSWER 1: [12]": {1: ("[12]",)},
+    "ANSWER 1: f(x)": {1: ("f(x)",)},
+    "| the table says ANSWER 1: 12 |": {},
     "I would write ANSWER 1: 12": {},
     "1: 12": {},
     "ANSWER 1 12": {},
