@@ -7,8 +7,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from rcwt.packs.items import Benchmark, PackError, Reference
+from rcwt.packs.items import Benchmark, PackError, Question, Reference
 from rcwt.packs.sources import questions
 
 SUM = {"question": "What is 1 plus 1?", "answer": "1+1 = <<1+1=2>>2\n#### 2"}
@@ -210,6 +212,83 @@ BAD: list[tuple[str, str, str | bytes, Benchmark, str]] = [
     ("cut parquet", "a.parquet", b"PAR1xxxx", "mmlu_pro", r"not a whole parquet file"),
     ("no text", "a.jsonl", b'{"question": "\xff"}\n', "gsm8k", r"line 1: not UTF-8"),
     ("nothing", "a.jsonl", "\n", "gsm8k", r"found no row"),
+    ("deep", "a.jsonl", "[" * 200_000, "gsm8k", r"line 1: not valid JSON"),
+    (
+        "id",
+        "a.jsonl",
+        lines({**SUM, "id": {"a": 1}}),
+        "gsm8k",
+        r"line 1: column 'id': found \{'a': 1\}; accepted: a text",
+    ),
+    ("flag", "a.jsonl", lines({**CHOICE, "category": True}), "mmlu_pro", r"column 'category': found True"),
+    ("no questions", "a.json", json.dumps({"p": {"passage": "x", "qa_pairs": []}}), "drop", r"'p': column 'qa_pairs'"),
+]
+#: Values of wrong types in an answer of DROP's own form, and the column that the error names.
+ANSWERS: list[tuple[dict[str, Any], str]] = [
+    ({"date": "1999"}, r"answer\.date': found '1999'; accepted: an object with 'day'"),
+    ({"date": {"year": [1999]}}, r"answer\.date\.year': found \[1999\]"),
+    ({"spans": "abc"}, r"answer\.spans': found 'abc'; accepted: a list of texts"),
+    ({"spans": ["a", 5]}, r"answer\.spans': found 5 in the list"),
+    ({"spans": {"a": 1}}, r"answer\.spans': found \{'a': 1\}"),
+    ({"number": "abc"}, r"answer\.number': found 'abc'; accepted: a number in digits"),
+    ({"number": True}, r"answer\.number': found True"),
+    ({"number": ["5"]}, r"answer\.number': found \['5'\]"),
+]
+for wrong, told in ANSWERS:
+    pair = {**PAIR, "answer": wrong}
+    title = json.dumps(wrong)
+    BAD += [
+        (
+            title,
+            "a.json",
+            json.dumps({"p": {"passage": "x", "qa_pairs": [pair]}}),
+            "drop",
+            rf"'p', question 1: .*{told}",
+        ),
+        (title, "a.jsonl", flat(answer=wrong), "drop", rf"line 1: column '{told}"),
+        (
+            title,
+            "a.jsonl",
+            flat(answer=PAIR["answer"], validated_answers=[wrong]),
+            "drop",
+            rf"line 1: column '{told.replace('answer', 'validated_answers', 1)}",
+        ),
+    ]
+BAD += [
+    (
+        f"validated {wrong}",
+        "a.jsonl",
+        flat(answer=PAIR["answer"], validated_answers=wrong),
+        "drop",
+        r"line 1: column 'validated_answers': found",
+    )
+    for wrong in ("abc", [5], {"number": "5"}, {"number": ["5"], "spans": [[], []]}, {"date": {"day": "5"}})
+] + [
+    (f"hub {wrong}", "a.jsonl", flat(answers_spans=wrong), "drop", r"line 1: column 'answers_spans")
+    for wrong in (
+        *("abc", {"spans": "abc"}, {"spans": [5]}, {"spans": ["a"], "types": "span"}),
+        *({"spans": ["a"], "types": ["word"]}, {"spans": ["a"], "types": ["number"]}, {"spans": ["a"], "types": []}),
+    )
+]
+HALF = "a\ud800"
+BAD += [
+    (
+        "half",
+        "a.jsonl",
+        lines({**SUM, "question": HALF}),
+        "gsm8k",
+        r"line 1: column 'question': found half a character",
+    ),
+    (
+        "half",
+        "a.json",
+        json.dumps([{**CHOICE, "options": ["a", HALF]}]),
+        "mmlu_pro",
+        r"row 1: column 'options': found h",
+    ),
+    ("half", "a.json", json.dumps({HALF: PASSAGE["passage_1"]}), "drop", r"passage 'a\\ud800': column 'passage_id'"),
+    ("half", "a.jsonl", flat(answer={"spans": [HALF]}), "drop", r"column 'answer': found half a character"),
+    ("half", "a.jsonl", lines({**SUM, HALF: 1}), "gsm8k", r"column 'a\\ud800': found half a character"),
 ]
 
 
@@ -222,6 +301,80 @@ def test_bad_data_are_named_with_file_and_row(
     with pytest.raises(PackError, match=message) as error:
         read(tmp_path, name, content, benchmark)
     assert str(tmp_path / name) in str(error.value)
+
+
+#: A valid row of each form that the readers know.
+FORMS: list[tuple[Benchmark, Any]] = [
+    ("gsm8k", {**SUM, "id": 1, "category": "sums"}),
+    ("mmlu_pro", CHOICE),
+    ("drop", {"passage": "x", "passage_id": "p", "qa_pairs": [PAIR]}),
+    ("drop", json.loads(flat(answer=PAIR["answer"], validated_answers=COLUMNS))),
+    ("drop", json.loads(flat(answers_spans={"spans": ["Ida", "2"], "types": ["span", "number"]}))),
+    ("drop", {"context": "Passage: Ida left.\nQuestion: Who left?\nAnswer:", "ref_text": "Ida and Bo|2"}),
+]
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=5)
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | ANY_TEXT | st.sampled_from(["#### 5", "A", "1999"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(ANY_TEXT, inner, max_size=3),
+    max_leaves=5,
+)
+
+
+def places_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every path in a nested value, its own first."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for key, one in inner for place in places_in(one, (*path, key)))]
+
+
+def with_value(value: Any, path: tuple[Any, ...], wrong: Any) -> Any:
+    if not path:
+        return wrong
+    changed = value.copy()
+    changed[path[0]] = with_value(value[path[0]], path[1:], wrong)
+    return changed
+
+
+@pytest.mark.parametrize("number", range(len(FORMS)))
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(data=st.data())
+def test_any_value_in_any_place_gives_questions_or_says_what_is_wrong(
+    tmp_path: Path, number: int, data: st.DataObject
+) -> None:
+    benchmark, row = FORMS[number]
+    assert questions_of(tmp_path, "a.jsonl", lines(row), benchmark)
+    for path in data.draw(st.lists(st.sampled_from(places_in(row)), min_size=1, max_size=2, unique=True)):
+        try:
+            row = with_value(row, path, data.draw(ANY_JSON))
+        except (KeyError, IndexError, TypeError, AttributeError):
+            continue  # the first change took the second one's place away
+    shape = data.draw(st.sampled_from(["lines", "list", "object", "passages"]))
+    content = {"lines": row, "list": [row], "object": row, "passages": {data.draw(ANY_TEXT): row}}[shape]
+    questions_of(tmp_path, "a.jsonl" if shape == "lines" else "a.json", json.dumps(content) + "\n", benchmark)
+
+
+def questions_of(folder: Path, name: str, content: str, benchmark: Benchmark) -> list[Question]:
+    """The questions, all of which can be written into a prompt; or none where the file was refused by name."""
+    try:
+        found: list[Question] = read(folder, name, content, benchmark)
+    except PackError as error:
+        message = str(error).encode().decode()
+        assert str(folder / name) in message
+        assert "accepted: " in message
+        assert "found" in message or "not valid JSON" in message or "the same question" in message
+        return []
+    for question in found:
+        question.model_dump_json().encode()
+        assert question.references
+        assert question.text.strip()
+        assert all(value.strip() for reference in question.references for value in reference.values)
+    return found
+
+
+@pytest.mark.parametrize("again", ["#### 114,200.0", "#### $114200", "#### 114 200".replace(" ", "\u2009")])
+def test_the_same_question_with_the_same_value_is_one(tmp_path: Path, again: str) -> None:
+    content = lines({**SUM, "answer": "#### 114200"}, {**SUM, "answer": again})
+    (one,) = read(tmp_path, "a.jsonl", content, "gsm8k")
+    assert values(one.references) == [("number", ("114200",))]
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 Read are digits with thousands separators (`1,234`, `1'234`, a hard or thin space), decimals, fractions (`3/4`, `¾`),
 mixed numbers (`2 1/2`, `2½`) and scientific notation (`1e3`), with a sign, a currency, a percent sign, a scale word
 (`2 million`) and a unit of words (`12 apples`, `60 miles/hour`). `the answer is 12`, `x = 12` and `3 + 9 = 12` are read
-too. Two numbers (`12 or 13`, `10-12`, `3 hours 20 minutes`), an approximation (`about 12`), an inequality (`x >= 12`), a
-power (`10²`), other signs of numbers (`5①`), a comma that parts no thousands (`12,5`) and number words are not.
+too. Two numbers (`12 or 13`, `10-12`, `3 hours 20 minutes`), an approximation (`about 12`), an inequality (`x >= 12`),
+a power (`10²`), other signs of numbers (`5①`), a comma that parts no thousands (`12,5`) and number words are not.
 A percent sign is a unit like any other: 50% equals 50.
 """
 
@@ -59,6 +59,8 @@ _UNIT = re.compile(
 #: Signs that compare and do not equate, with or without an equals sign in them.
 _INEQUALITY = re.compile(r"[<>!~]\s*=|[≠≤≥≈≲≳≪≫]")
 _LONGEST_UNIT = 60
+#: Characters; Python reads no whole number of more than some thousand digits.
+_LONGEST_NUMBER = 200
 #: Words that make of one number a choice, a range, a denial or a part of a sum.
 _OTHER = re.compile(
     r"\b(?:or|and|to|not|but|minus|plus|times|between|versus|vs|remainder|half|quarter|third"
@@ -76,7 +78,7 @@ def number(text: str) -> Fraction | None:
     if "=" in plain:
         plain = plain.rpartition("=")[2]
     match = _NUMBER.fullmatch(unwrapped(plain))
-    if match is None or (match["before"] and match["sign"]):
+    if match is None or (match["before"] and match["sign"]) or match.start("rest") > _LONGEST_NUMBER:
         return None
     value = _value(match)
     if value is None:
