@@ -303,6 +303,20 @@ def test_bad_data_are_named_with_file_and_row(
     assert str(tmp_path / name) in str(error.value)
 
 
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.json", "a.parquet"])
+def test_a_wrong_type_is_named_in_every_file_type(tmp_path: Path, name: str) -> None:
+    row = json.loads(flat(answer={"number": "", "spans": "abc"}))
+    if name.endswith(".parquet"):
+        pd.DataFrame([row]).to_parquet(tmp_path / "x")
+        content: str | bytes = (tmp_path / "x").read_bytes()
+    else:
+        content = json.dumps([row]) if name == "a.json" else gzip.compress(lines(row).encode())
+    with pytest.raises(
+        PackError, match=r"(row|line) 1: column 'answer\.spans': found 'abc'; accepted: a list of texts"
+    ):
+        read(tmp_path, name, content, "drop")
+
+
 #: A valid row of each form that the readers know.
 FORMS: list[tuple[Benchmark, Any]] = [
     ("gsm8k", {**SUM, "id": 1, "category": "sums"}),

@@ -48,7 +48,7 @@ def test_the_tables_build_alone_and_say_what_the_reader_is(small: tuple[Project,
     assert pooled["possible"].tolist() == [24, 24]
     assert pooled["hits"].tolist() == [0, 0]
     table = pd.read_csv(results / "tables/table_2.csv", dtype=str).set_index("probe")
-    assert table.loc["GSM8K-pack", "logistic_p0_low"] == "not identified"
+    assert table.loc["GSM8K-pack (W = 1024)", "logistic_p0_low"] == "not identified"
     assert "extractive reader, not a language model" in (results / "tables/table_2.md").read_text()
     assert not (results / "figures").exists()
 
