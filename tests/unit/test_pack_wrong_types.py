@@ -35,9 +35,9 @@ FORMS: list[tuple[Benchmark, Any]] = [
     ("drop", json.loads(flat(answers_spans={"spans": ["Ida", "2"], "types": ["span", "number"]}))),
     ("drop", {"context": "Passage: Ida left.\nQuestion: Who left?\nAnswer:", "ref_text": "Ida and Bo|2"}),
 ]
-ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=5)
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=5) | st.sampled_from(["a\ud800", "\udc00"])
 ANY_JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | ANY_TEXT | st.sampled_from(["#### 5", "A", "1999"]),
+    st.none() | st.booleans() | st.integers() | st.floats() | ANY_TEXT | st.sampled_from(["#### 5", "A", "1999", "a\ud800#### 5"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(ANY_TEXT, inner, max_size=3),
     max_leaves=5,
 )
