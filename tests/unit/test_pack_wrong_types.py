@@ -37,7 +37,12 @@ FORMS: list[tuple[Benchmark, Any]] = [
 ]
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=5) | st.sampled_from(["a\ud800", "\udc00"])
 ANY_JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | ANY_TEXT | st.sampled_from(["#### 5", "A", "1999", "a\ud800#### 5"]),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | ANY_TEXT
+    | st.sampled_from(["#### 5", "A", "1999", "a\ud800#### 5"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(ANY_TEXT, inner, max_size=3),
     max_leaves=5,
 )
