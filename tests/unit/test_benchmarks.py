@@ -12,7 +12,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rcwt.benchmarks import NOT_IDENTIFIED, pack_onset, table_2, table_2_full, write_table_2
+from rcwt.benchmarks import (
+    NOT_IDENTIFIED,
+    for_people,
+    note,
+    pack_onset,
+    probe_name,
+    table_2,
+    table_2_full,
+    write_table_2,
+)
 from rcwt.intervals import draw_calls, draw_packs
 from rcwt.manifest import ceiling_of_budgets
 from rcwt.pack_items import pack_items
@@ -167,6 +176,57 @@ def test_where_no_models_fit_is_identified_the_table_says_so(published: dict[str
     remark = (tmp_path / "table_2.md").read_text()
     assert f"DROP-pack, W = 4096, {GPT}: not identified (it is the same at every share)." in remark
     assert "extractive reader, not a language model" in remark
+
+
+@pytest.mark.parametrize(
+    ("measured", "name"),
+    [
+        (("fixed_budget", "spec_recall", "fixed_budget"), "Task 1 spec recall"),
+        (("drop", "drop", "packs"), "DROP-pack"),
+        (("fixed_budget", "my_task", "fixed_budget"), "my_task"),
+        (("my_task", "my_task", "fixed_budget"), "my_task"),
+        (("half_filler", "spec_recall", "fixed_budget"), "half_filler"),
+        (("gsm8k_train", "gsm8k", "packs"), "gsm8k_train-pack"),
+        (("gsm8k", "my_sums", "packs"), "my_sums-pack"),
+    ],
+)
+def test_only_the_papers_own_probes_bear_its_names(measured: tuple[str, str, str], name: str) -> None:
+    assert probe_name(*measured) == name
+
+
+def test_a_main_task_of_ones_own_is_no_pack(published: dict[str, Any]) -> None:
+    full = published["table"].copy()
+    main = full["experiment"] == "fixed_budget"
+    full.loc[main, ["experiment", "probe", "window"]] = ["my_task", "my_task", 1024]
+    assert [row[0] for row in table_2(full).rows] == [
+        *("my_task (W = 1024)", "GSM8K-pack", "MMLU-Pro-pack", "DROP-pack"),
+    ]
+    assert [row[0] for row in for_people(full).rows] == [row[0] for row in table_2(full).rows]
+
+
+def test_the_note_tells_each_rows_judge_and_the_replies_without_the_asked_form(published: dict[str, Any]) -> None:
+    full = published["table"].copy()
+    packs = full["experiment"] == "drop"
+    full.loc[packs, ["judge", "n_unparsed"]] = ["rules", 7]
+    full.loc[~packs, ["judge", "n_unparsed"]] = ["gpt-5", 0]
+    full.loc[(full["experiment"] == "fixed_budget") & (full["model"] == GPT), "n_unparsed"] = 3
+    remark = note(full, [])
+    assert "Judge: Task 1 spec recall: gpt-5; GSM8K-pack: gpt-5; MMLU-Pro-pack: gpt-5; DROP-pack: rules." in remark
+    # The paper's pack files: 5 shares, 2 orders, 5 packs, 10 calls of each.
+    assert f"DROP-pack, W = 4096, {GPT}: 7 of 500 replies had not the asked form (misses)." in remark
+    assert f"Task 1 spec recall, W = 4096, {GPT}: 3 of 360 calls have no score." in remark
+    assert "GSM8K-pack, W" not in remark
+
+
+def test_replies_without_the_asked_form_are_those_of_the_cells(published: dict[str, Any]) -> None:
+    cells_of = published["cells"][published["cells"]["order"] == POOLED]
+    changed = cells_of.assign(n_unparsed=list(range(len(cells_of))))
+    empty = changed.iloc[:0]
+    full = table_2_full(select(empty), changed, pd.DataFrame(), published["trials"])
+    right = changed.groupby("experiment")["n_unparsed"].sum()
+    assert dict(zip(full["experiment"], full["n_unparsed"], strict=True)) == right.to_dict()
+    assert set(full["kind"]) == {"packs"}
+    assert list(full["task"]) == list(full["experiment"])
 
 
 def test_accuracy_is_told_apart_by_what_the_prompt_shows() -> None:

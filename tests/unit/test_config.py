@@ -136,6 +136,47 @@ def test_a_fault_of_a_design_is_told_by_its_kind(
         assert part in message
 
 
+PIN = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.mark.parametrize(
+    ("design", "key", "expected"),
+    [
+        ({"path": "q.jsonl"}, "path", "found 'q.jsonl' with source 'bundled'; accepted: source: path with 'path'"),
+        ({"repo": "a/b"}, "repo", "found 'a/b' with source 'bundled'; accepted: source: hub with 'repo' and 'file'"),
+        ({"file": "a.json"}, "file", "found 'a.json' with source 'bundled'; accepted: source: hub"),
+        ({"revision": PIN}, "revision", f"found '{PIN}' with source 'bundled'; accepted: source: hub"),
+        ({"source": "path", "path": "a", "file": "b"}, "file", "found 'b' with source 'path'; accepted: source: hub"),
+        ({"source": "path"}, "path", "found nothing with source 'path'; accepted: a value (of source 'path': a file"),
+        ({"source": "hub", "repo": "a/b", "file": "c"}, "revision", "found nothing with source 'hub'; accepted: a val"),
+        ({"source": "hub", "revision": "main"}, "revision", "found 'main'; accepted: 40 hexadecimal digits"),
+        ({"source": "hub", "repo": "main"}, "repo", "found 'main'; accepted: owner/name"),
+        ({"benchmark": "drop"}, "benchmark", "found 'drop' with task 'gsm8k'"),
+    ],
+)
+def test_questions_are_those_that_the_keys_name(
+    merged: dict[str, Any], paths: list[Path], design: dict[str, Any], key: str, expected: str
+) -> None:
+    merged["designs"]["gsm8k"] |= design
+    (line,) = refused(merged, paths).splitlines()
+    assert f"key 'designs.gsm8k.{key}': {expected}" in line
+
+
+@pytest.mark.parametrize(
+    "design",
+    [
+        {"path": None, "repo": None, "file": None, "revision": None},
+        {"benchmark": "gsm8k"},
+        {"task": "my_task", "benchmark": "drop"},
+        {"source": "path", "path": "q.jsonl", "repo": None},
+        {"source": "hub", "repo": "a/b", "file": "c.json", "revision": PIN},
+    ],
+)
+def test_keys_that_agree_are_accepted(merged: dict[str, Any], paths: list[Path], design: dict[str, Any]) -> None:
+    merged["designs"]["gsm8k"] |= design
+    load(merged, paths)
+
+
 def test_every_fault_is_told_at_once(merged: dict[str, Any], paths: list[Path]) -> None:
     merged["bootstrap"] = {"B": 1, "seed": -1}
     assert len(refused(merged, paths).splitlines()) == 2

@@ -7,30 +7,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from pack_files import CHOICE, COLUMNS, NONE, PAIR, PASSAGE, SUM, flat, lines, read
 
 from rcwt.packs.items import Benchmark, PackError, Reference
 from rcwt.packs.sources import questions
-
-SUM = {"question": "What is 1 plus 1?", "answer": "1+1 = <<1+1=2>>2\n#### 2"}
-CHOICE = {"question_id": 7, "question": "Which?", "options": ["one", "two", "three"], "answer": "C", "answer_index": 2}
-CHOICE |= {"category": "law", "src": "x"}
-EMPTY_DATE = {"day": "", "month": "", "year": ""}
-NONE: dict[str, Any] = {"number": "", "date": EMPTY_DATE, "spans": []}
-PAIR = {"query_id": "a1", "question": "Who?", "answer": {**NONE, "spans": ["Ida", "Bo"]}}
-PAIR |= {
-    "validated_answers": [{**NONE, "number": "2"}, {**NONE, "date": {"day": "3", "month": "May", "year": "1900"}}, NONE]
-}
-PASSAGE = {"passage_1": {"passage": "Ida and Bo left on 3 May 1900.", "qa_pairs": [PAIR], "wiki_url": "x"}}
-
-
-def lines(*rows: Any) -> str:
-    return "".join(json.dumps(row) + "\n" for row in rows)
-
-
-def read(folder: Path, name: str, content: str | bytes, benchmark: Benchmark) -> Any:
-    path = folder / name
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return questions(path, benchmark)
 
 
 def values(references: tuple[Reference, ...]) -> list[tuple[str, tuple[str, ...]]]:
@@ -64,17 +44,6 @@ def test_options_that_are_none_are_left_out_and_the_letter_follows(tmp_path: Pat
 
 
 REFERENCES = [("spans", ("Ida", "Bo")), ("number", ("2",)), ("date", ("3 May 1900",))]
-
-
-def flat(**cells: Any) -> str:
-    return lines({"query_id": "a1", "passage": "Ida and Bo left on 3 May 1900.", "question": "Who?", **cells})
-
-
-COLUMNS = {
-    "number": ["2", "", ""],
-    "date": [EMPTY_DATE, {"day": "3", "month": "May", "year": "1900"}, EMPTY_DATE],
-    "spans": [[], [], []],
-}
 
 
 @pytest.mark.parametrize(
@@ -210,6 +179,83 @@ BAD: list[tuple[str, str, str | bytes, Benchmark, str]] = [
     ("cut parquet", "a.parquet", b"PAR1xxxx", "mmlu_pro", r"not a whole parquet file"),
     ("no text", "a.jsonl", b'{"question": "\xff"}\n', "gsm8k", r"line 1: not UTF-8"),
     ("nothing", "a.jsonl", "\n", "gsm8k", r"found no row"),
+    ("deep", "a.jsonl", "[" * 200_000, "gsm8k", r"line 1: not valid JSON"),
+    (
+        "id",
+        "a.jsonl",
+        lines({**SUM, "id": {"a": 1}}),
+        "gsm8k",
+        r"line 1: column 'id': found \{'a': 1\}; accepted: a text",
+    ),
+    ("flag", "a.jsonl", lines({**CHOICE, "category": True}), "mmlu_pro", r"column 'category': found True"),
+    ("no questions", "a.json", json.dumps({"p": {"passage": "x", "qa_pairs": []}}), "drop", r"'p': column 'qa_pairs'"),
+]
+#: Values of wrong types in an answer of DROP's own form, and the column that the error names.
+ANSWERS: list[tuple[dict[str, Any], str]] = [
+    ({"date": "1999"}, r"answer\.date': found '1999'; accepted: an object with 'day'"),
+    ({"date": {"year": [1999]}}, r"answer\.date\.year': found \[1999\]"),
+    ({"spans": "abc"}, r"answer\.spans': found 'abc'; accepted: a list of texts"),
+    ({"spans": ["a", 5]}, r"answer\.spans': found 5 in the list"),
+    ({"spans": {"a": 1}}, r"answer\.spans': found \{'a': 1\}"),
+    ({"number": "abc"}, r"answer\.number': found 'abc'; accepted: a number in digits"),
+    ({"number": True}, r"answer\.number': found True"),
+    ({"number": ["5"]}, r"answer\.number': found \['5'\]"),
+]
+for wrong, told in ANSWERS:
+    pair = {**PAIR, "answer": wrong}
+    title = json.dumps(wrong)
+    BAD += [
+        (
+            title,
+            "a.json",
+            json.dumps({"p": {"passage": "x", "qa_pairs": [pair]}}),
+            "drop",
+            rf"'p', question 1: .*{told}",
+        ),
+        (title, "a.jsonl", flat(answer=wrong), "drop", rf"line 1: column '{told}"),
+        (
+            title,
+            "a.jsonl",
+            flat(answer=PAIR["answer"], validated_answers=[wrong]),
+            "drop",
+            rf"line 1: column '{told.replace('answer', 'validated_answers', 1)}",
+        ),
+    ]
+BAD += [
+    (
+        f"validated {wrong}",
+        "a.jsonl",
+        flat(answer=PAIR["answer"], validated_answers=wrong),
+        "drop",
+        r"line 1: column 'validated_answers': found",
+    )
+    for wrong in ("abc", [5], {"number": "5"}, {"number": ["5"], "spans": [[], []]}, {"date": {"day": "5"}})
+] + [
+    (f"hub {wrong}", "a.jsonl", flat(answers_spans=wrong), "drop", r"line 1: column 'answers_spans")
+    for wrong in (
+        *("abc", {"spans": "abc"}, {"spans": [5]}, {"spans": ["a"], "types": "span"}),
+        *({"spans": ["a"], "types": ["word"]}, {"spans": ["a"], "types": ["number"]}, {"spans": ["a"], "types": []}),
+    )
+]
+HALF = "a\ud800"
+BAD += [
+    (
+        "half",
+        "a.jsonl",
+        lines({**SUM, "question": HALF}),
+        "gsm8k",
+        r"line 1: column 'question': found half a character",
+    ),
+    (
+        "half",
+        "a.json",
+        json.dumps([{**CHOICE, "options": ["a", HALF]}]),
+        "mmlu_pro",
+        r"row 1: column 'options': found h",
+    ),
+    ("half", "a.json", json.dumps({HALF: PASSAGE["passage_1"]}), "drop", r"passage 'a\\ud800': column 'passage_id'"),
+    ("half", "a.jsonl", flat(answer={"spans": [HALF]}), "drop", r"column 'answer': found half a character"),
+    ("half", "a.jsonl", lines({**SUM, HALF: 1}), "gsm8k", r"column 'a\\ud800': found half a character"),
 ]
 
 
@@ -222,6 +268,13 @@ def test_bad_data_are_named_with_file_and_row(
     with pytest.raises(PackError, match=message) as error:
         read(tmp_path, name, content, benchmark)
     assert str(tmp_path / name) in str(error.value)
+
+
+@pytest.mark.parametrize("again", ["#### 114,200.0", "#### $114200", "#### 114 200".replace(" ", "\u2009")])
+def test_the_same_question_with_the_same_value_is_one(tmp_path: Path, again: str) -> None:
+    content = lines({**SUM, "answer": "#### 114200"}, {**SUM, "answer": again})
+    (one,) = read(tmp_path, "a.jsonl", content, "gsm8k")
+    assert values(one.references) == [("number", ("114200",))]
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def test_the_tables_build_alone_and_say_what_the_reader_is(small: tuple[Project,
     assert pooled["possible"].tolist() == [24, 24]
     assert pooled["hits"].tolist() == [0, 0]
     table = pd.read_csv(results / "tables/table_2.csv", dtype=str).set_index("probe")
-    assert table.loc["GSM8K-pack", "logistic_p0_low"] == "not identified"
+    assert table.loc["GSM8K-pack (W = 1024)", "logistic_p0_low"] == "not identified"
     assert "extractive reader, not a language model" in (results / "tables/table_2.md").read_text()
     assert not (results / "figures").exists()
 
@@ -104,7 +104,7 @@ def test_one_question_reruns_the_cells_of_its_pack(small: tuple[Project, list[st
         ({}, None, "data.jsonl: no such file"),
         ({}, '{"question": "?", "answer": "2"}\n', "data.jsonl, line 1: column 'answer': found no '####'"),
         ({"packs": 3}, "", "found 6 different questions; accepted: at least 9 for 3 packs of 3"),
-        ({"source": "hub"}, "", "source 'hub' with 'repo' and 'file' and 'revision'"),
+        ({"source": "hub"}, "", "'designs.gsm8k.repo': found nothing with source 'hub'"),
         ({"source": "elsewhere"}, "", "key 'designs.gsm8k.source': found 'elsewhere'"),
         ({"benchmark": "squad"}, "", "key 'designs.gsm8k.benchmark': found 'squad'"),
         ({"windows": [{**WINDOW, "window": 20}]}, "", "designs.gsm8k, window 20: the answer format alone has"),

@@ -4,7 +4,7 @@ A probe's range runs over its models. Everything is fitted to exact counts; the 
 rounding it, which moves p0 in the third decimal, so beside its own data that variant stands in the full table too.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -31,12 +31,12 @@ from rcwt.tables import (
     select,
 )
 
-#: Names of the paper's probes by experiment; any other is called by its own.
+#: Names of the paper's probes by experiment and task; any other is called by its own (`probe_name`).
 PROBES = {
-    MAIN_EXPERIMENT: "Task 1 spec recall",
-    "gsm8k": "GSM8K-pack",
-    "mmlu_pro": "MMLU-Pro-pack",
-    "drop": "DROP-pack",
+    (MAIN_EXPERIMENT, "spec_recall"): "Task 1 spec recall",
+    ("gsm8k", "gsm8k"): "GSM8K-pack",
+    ("mmlu_pro", "mmlu_pro"): "MMLU-Pro-pack",
+    ("drop", "drop"): "DROP-pack",
 }
 PAPER_COLUMNS = (
     *("probe", "logistic_p0_low", "logistic_p0_high", "reserve_tokens_low", "reserve_tokens_high"),
@@ -46,7 +46,10 @@ FULL_COLUMNS = [
     *("source", "probe", "experiment", "window", "model", "judge", "calls", "baseline"),
     *("R0", "k", "p0", "p0_ci_low", "p0_ci_high", "theta", "theta_ci_low", "theta_ci_high", "theta_ci_identified"),
     *("identified", "why_not", "ceiling_p0", "ceiling_theta", "p0_rounded", "theta_rounded", "truncation_onset"),
+    # Additions: what is measured, and how many of the calls are without the form asked for or without a score.
+    *("task", "kind", "n_unparsed"),
 ]
+PACKS = "packs"
 NOT_IDENTIFIED = "not identified"
 #: What stands for an onset where no measured share cuts anything.
 NO_ONSET = "none measured"
@@ -60,10 +63,11 @@ def table_2_full(
     `main` are the cells of the main task as Table A1 shows them; `packs` is the cells table of the kind `packs`,
     `curves` the table of fits, `trials` the trials. p0 is a share of the window, theta in tokens; both are missing
     where the fit is not identified, and `why_not` says why. `p0_rounded` is the paper's way (`rounded_fit`), for its
-    own data only. `truncation_onset` is the first share in percent at which something of the task is cut.
+    own data only. `truncation_onset` is the first share in percent at which something of the task is cut. `n_unparsed`
+    of the `calls` have a reply without the form that was asked for, a miss, or no score.
     """
-    rows = list(_rows(main, curves, _recall_onset(main)))
-    known = list(PROBES)
+    rows = list(_rows(main, curves, trials, _recall_onset(main)))
+    known = [experiment for experiment, _ in PROBES]
     found = sorted(set(packs["experiment"]), key=lambda name: (known.index(name) if name in known else 99, name))
     for experiment in found:
         own = packs[packs["experiment"] == experiment]
@@ -71,13 +75,14 @@ def table_2_full(
             shown = select(own, experiment=experiment, window=window, models=models)
             onset = pack_onset(trials[(trials["experiment"] == experiment) & (trials["window"] == window)])
             orders = own[(own["window"] == window) & (own["order"] != POOLED)]
-            rows += _rows(shown, curves, onset, orders)
+            rows += _rows(shown, curves, trials, onset, orders)
     return pd.DataFrame(rows, columns=FULL_COLUMNS)
 
 
 def _rows(
-    shown: Selection, curves: pd.DataFrame, onset: str, orders: pd.DataFrame | None = None
+    shown: Selection, curves: pd.DataFrame, trials: pd.DataFrame, onset: str, orders: pd.DataFrame | None = None
 ) -> Iterator[dict[str, Any]]:
+    task, kind = _measured(trials, shown.experiment)
     for model in shown.models:
         cells = shown.of(model)
         if cells.empty:
@@ -88,7 +93,7 @@ def _rows(
         first = cells.iloc[0]
         row = {
             "source": first["source"],
-            "probe": PROBES.get(str(shown.experiment), str(shown.experiment)),
+            "probe": probe_name(str(shown.experiment), task, kind),
             "experiment": shown.experiment,
             "window": shown.window,
             "model": model,
@@ -98,8 +103,28 @@ def _rows(
             "identified": known,
             "why_not": None if known else why_not_identified(one, cells, "effective_mean"),
             "truncation_onset": onset,
+            "task": task,
+            "kind": kind,
+            "n_unparsed": int(cells["n_unparsed"].sum()),
         }
         yield row | (_fitted(one) if one is not None and known else {}) | _of_ceiling(ceiling) | _rounded(orders, model)
+
+
+def _measured(trials: pd.DataFrame, experiment: str | None) -> tuple[str, str]:
+    """Task and kind of an experiment by its trials; empty without any."""
+    own = trials[trials["experiment"] == experiment]
+    return (str(own["task"].iloc[0]), str(own["kind"].iloc[0])) if len(own) else ("", "")
+
+
+def probe_name(experiment: str, task: str, kind: str) -> str:
+    """The name of a probe in tables: the paper's for its own, else the experiment's.
+
+    An experiment of the paper's that is given another task goes by the task.
+    """
+    if (experiment, task) in PROBES:
+        return PROBES[experiment, task]
+    name = task if task and any(experiment == own for own, _ in PROBES) else experiment
+    return f"{name}-pack" if kind == PACKS else name
 
 
 def _fitted(one: "pd.Series[Any]") -> dict[str, Any]:
@@ -172,20 +197,24 @@ def pack_onset(trials: pd.DataFrame) -> str:
 def table_2(full: pd.DataFrame) -> PrintedTable:
     """Table 2 as the paper prints it: a row a probe, its range over the models whose fit is identified.
 
-    Of an experiment with several windows the one of 4 096 tokens is shown, or else the smallest.
+    Of an experiment with several windows the one of 4 096 tokens is shown, or else the smallest, which the row names.
     """
     rows = []
-    for (experiment, probe), every in full.groupby(["experiment", "probe"], sort=False):
-        windows = sorted(set(every["window"]))
-        window = MAIN_WINDOW if MAIN_WINDOW in windows else windows[0]
-        own = every[every["window"] == window]
+    for probe, own in _shown(full):
         found = own[own["identified"].astype(bool)]
         ends = [NOT_IDENTIFIED] * 4
         if len(found):
             ends = [_printed(found[name], end, places) for name, places in _RANGES for end in ("min", "max")]
-        name = str(probe) if experiment in PROBES else f"{probe}-pack"
-        rows.append((name, *ends, str(own["truncation_onset"].iloc[0])))
+        rows.append((probe, *ends, str(own["truncation_onset"].iloc[0])))
     return PrintedTable(PAPER_COLUMNS, tuple(rows))
+
+
+def _shown(full: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The rows of each probe that Table 2 shows, with the probe's name there."""
+    for (_, probe), every in full.groupby(["experiment", "probe"], sort=False):
+        windows = sorted(set(every["window"]))
+        window = MAIN_WINDOW if MAIN_WINDOW in windows else windows[0]
+        yield str(probe) if window == MAIN_WINDOW else f"{probe} (W = {window})", every[every["window"] == window]
 
 
 _RANGES = (("p0", "0.001"), ("theta", "1"))
@@ -222,12 +251,21 @@ def note(full: pd.DataFrame, embedded: Sequence[str]) -> str:
         "partial: in some packs only.",
     ]
     parts += [f"{model}: {READER_LABEL}." for model in models if model in embedded]
+    judges = {probe: ", ".join(dict.fromkeys(own["judge"])) for probe, own in _shown(full)}
+    parts.append("Judge: " + "; ".join(f"{probe}: {judge}" for probe, judge in judges.items()) + ".")
+    parts += [_unparsed(row) for row in full[full["n_unparsed"] > 0].to_dict("records")]
     unknown = full[~full["identified"].astype(bool)]
     parts += [
         f"{row.probe}, W = {row.window}, {row.model}: {NOT_IDENTIFIED} ({row.why_not})."
         for row in unknown.itertuples(index=False)
     ]
     return " ".join(parts)
+
+
+def _unparsed(row: Mapping[Hashable, Any]) -> str:
+    """How many calls of a row of the full table had no answer of the wanted form, or of another task no score."""
+    what = "replies had not the asked form (misses)" if row["kind"] == PACKS else "calls have no score"
+    return f"{row['probe']}, W = {row['window']}, {row['model']}: {row['n_unparsed']} of {row['calls']} {what}."
 
 
 def write_table_2(full: pd.DataFrame, embedded: Sequence[str], prefix: str) -> None:

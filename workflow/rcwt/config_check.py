@@ -10,10 +10,11 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from rcwt.config import HUMAN_JUDGE, RULES_JUDGE, Config
-from rcwt.config_designs import DESIGNS
+from rcwt.config_designs import DESIGNS, PATTERNS, Packs, pack_faults
 from rcwt.config_files import ConfigFile, KeyPath, find_key
 from rcwt.errors import ConfigError
 
+_NAME_SIGNS = "letters, digits, '.', '_' and '-'"
 #: A results folder becomes part of shell commands and of patterns with wildcards.
 _SCALAR = re.compile(r"-?[0-9]+(\.[0-9]+)?|true|false|null", re.IGNORECASE)
 RESULTS_DIR = re.compile(r"[A-Za-z0-9._/-]+")
@@ -107,10 +108,9 @@ def _accepted(key: KeyPath, fault: Any) -> str:
     if fault["type"] in {"model_type", "dict_type"}:
         message = "a mapping of keys"
     if fault["type"] == "string_pattern_mismatch":
-        lower = str(fault["ctx"]["pattern"]).startswith("^[a-z]")
-        message = (
-            "a name of lower-case letters, digits and '_'" if lower else "a name of letters, digits, '.', '_' and '-'"
-        )
+        pattern = str(fault["ctx"]["pattern"])
+        name = "lower-case letters, digits and '_'" if pattern.startswith("^[a-z]") else _NAME_SIGNS
+        message = PATTERNS.get(pattern, f"a name of {name}")
     field = _field(key)
     described = f" ({field.description})" if field is not None and field.description else ""
     return "a value for this key" + described if fault["type"] == "missing" else message + described
@@ -154,7 +154,7 @@ def _field(key: KeyPath) -> Any:
 
 def _cross_faults(config: Config, where: _Locator) -> Sequence[str]:
     """Names that point to nothing: a model outside the registry, an experiment outside the designs."""
-    faults = list(_path_faults(config, where))
+    faults = [*_path_faults(config, where), *_pack_faults(config, where)]
     if config.published:
         return faults
     for list_key, names in (("models", config.models), ("judges", config.judges)):
@@ -225,6 +225,15 @@ def _path_faults(config: Config, where: _Locator) -> Iterator[str]:
             f"{where(('results_dir',))}: key 'results_dir': found '{results}'; accepted: a folder of letters, digits "
             f"and '._-/', not above this one and not one of the project's own ({', '.join(SOURCES)})."
         )
+
+
+def _pack_faults(config: Config, where: _Locator) -> Iterator[str]:
+    """Questions that would be others than those meant."""
+    for name, design in config.designs.items():
+        if isinstance(design, Packs):
+            for part, found, accepted in pack_faults(design):
+                key = ("designs", name, part)
+                yield f"{where(key)}: key '{spell(key)}': found {found}; accepted: {accepted}."
 
 
 def _unregistered(config: Config, where: _Locator, key: KeyPath, name: str) -> list[str]:

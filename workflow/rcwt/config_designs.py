@@ -1,12 +1,19 @@
 """The kinds of design that an experiment can have, as the configuration describes them under `designs`."""
 
+from collections.abc import Iterator
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from rcwt.config_values import Name, Order, Params, Record, Whole, distinct
 
+#: The benchmarks whose questions can be asked; the bundled task of each bears its name.
+BenchmarkName = Literal["gsm8k", "mmlu_pro", "drop"]
+BENCHMARK_NAMES: tuple[str, ...] = get_args(BenchmarkName)
+#: The forms of texts that follow a pattern, as an error names them; by the pattern.
+REPO, REVISION = r"^[\w.-]+/[\w.-]+$", r"^[0-9a-f]{40}$"
+PATTERNS = {REPO: "owner/name of a dataset", REVISION: "40 hexadecimal digits in lower case, no branch or tag"}
 #: A share of coordination content in percent.
 Share = Annotated[Decimal, Field(ge=0, lt=100, decimal_places=4)]
 Shares = Annotated[list[Share], AfterValidator(distinct)]
@@ -83,29 +90,56 @@ class Packs(_Windowed):
     """Packs of benchmark items, cut from their end to what coordination leaves of the window (paper, Table 2)."""
 
     kind: Literal["packs"]
-    benchmark: Literal["gsm8k", "mmlu_pro", "drop"] | None = Field(
+    benchmark: BenchmarkName | None = Field(
         None, description="whose questions they are: how files are read and answers scored; null for the task's name"
     )
     source: Literal["bundled", "path", "hub"] = Field(
         "bundled", description="the project's own questions, a file by 'path', or a dataset of the Hugging Face hub"
     )
     path: str | None = Field(None, min_length=1, description="of source 'path': a file in the vendor's form")
-    repo: str | None = Field(None, pattern=r"^[\w.-]+/[\w.-]+$", description="of source 'hub': owner/name of a dataset")
+    repo: str | None = Field(None, pattern=REPO, description="of source 'hub': owner/name of a dataset")
     file: str | None = Field(None, min_length=1, description="of source 'hub': a file of the dataset")
     revision: str | None = Field(
-        None, pattern=r"^[0-9a-f]{40}$", description="of source 'hub': the pinned commit, all 40 digits of its hash"
+        None, pattern=REVISION, description="of source 'hub': the pinned commit, all 40 digits of its hash"
     )
     packs: Whole = Field(5, ge=1, le=1000, description="packs of different items")
     items: Whole = Field(10, ge=1, le=1000, description="items of a pack")
     seed: Whole = Field(0, ge=0, description="decides which items are drawn")
 
-    @model_validator(mode="after")
-    def _located(self) -> "Packs":
-        wanted = {"bundled": (), "path": ("path",), "hub": ("repo", "file", "revision")}[self.source]
-        missing = [name for name in wanted if getattr(self, name) is None]
-        if missing:
-            raise ValueError(f"source '{self.source}' with {' and '.join(repr(name) for name in missing)}")
-        return self
+
+#: Which keys say where the questions are, by source.
+SOURCE_KEYS: dict[str, tuple[str, ...]] = {"bundled": (), "path": ("path",), "hub": ("repo", "file", "revision")}
+
+
+def pack_faults(design: Packs) -> Iterator[tuple[str, str, str]]:
+    """Keys of a pack design that contradict each other, each as key, what was found and what is accepted.
+
+    A key of another source would be ignored and other questions be measured than those meant; a bundled task's
+    instruction asks for the answers of its own benchmark.
+    """
+    source = design.source
+    for owner, names in SOURCE_KEYS.items():
+        for name in names:
+            value = getattr(design, name)
+            if owner == source and value is None:
+                yield name, f"nothing with source '{source}'", f"{_described(name)}. Add it or choose another source"
+            if owner != source and value is not None:
+                needs = " and ".join(f"'{key}'" for key in names)
+                yield (
+                    name,
+                    f"'{value}' with source '{source}'",
+                    f"source: {owner} with {needs}, or null here. Source '{source}' does not read it",
+                )
+    if design.task in BENCHMARK_NAMES and design.benchmark not in (None, design.task):
+        yield (
+            "benchmark",
+            f"'{design.benchmark}' with task '{design.task}', whose instruction asks for answers of '{design.task}'",
+            f"'{design.task}', or null. Name task '{design.benchmark}' or a task folder of your own",
+        )
+
+
+def _described(name: str) -> str:
+    return f"a value ({Packs.model_fields[name].description})"
 
 
 #: The kind of a design that does not name one.

@@ -3,14 +3,18 @@
 import re
 from collections.abc import Mapping
 
-_BEGIN = re.compile(r"^[\s>*_#`•-]*(?:\d+[.)]\s+)?[*_`]*ANSWER\s*#?\s*(\d{1,4})\b", re.IGNORECASE)
-_ANSWER = re.compile(r"ANSWER\s*#?\s*(?P<number>\d{1,4})\s*(?P<mark>[*_`]*)\s*[:：]\s*(?P<after>[*_`]*)", re.IGNORECASE)
+_BEGIN = re.compile(r"^[\s>*_#`•|-]*(?:\d+[.)]\s+)?[*_`\[(]*ANSWER\s*#?\s*(\d{1,4})\b", re.IGNORECASE)
+_ANSWER = re.compile(
+    r"(?P<open>[\[(])?[*_`]*ANSWER\s*#?\s*(?P<number>\d{1,4})\s*[*_`]*(?P<closed>[\])])?[*_`]*\s*[:：]\s*[*_`]*",
+    re.IGNORECASE,
+)
 
 
 def answer_lines(reply: str) -> Mapping[int, tuple[str, ...]]:
     """What each numbered answer says, in the order of the reply; more than one where a number stands twice.
 
-    A line counts that begins with `ANSWER n:`, list marks and emphasis aside; several may share it. An answer
+    A line counts that begins with `ANSWER n:`, list marks, emphasis, brackets and the bars of a table
+    aside; several may share it. An answer
     that is empty is none. A number in running text is not looked at.
     """
     found: dict[int, list[str]] = {}
@@ -22,6 +26,9 @@ def answer_lines(reply: str) -> Mapping[int, tuple[str, ...]]:
         for mark, end in zip(marks, ends, strict=False):
             said = line[mark.end() : end].strip()
             said = said.rstrip(",;| ") if end < len(line) else said
+            said = said.rstrip("| ") if line.lstrip().startswith("|") else said
+            # `[ANSWER 1: 12]`: a bracket opened before the answer ends behind it, unless it ended before the colon.
+            said = said.rstrip("])") if mark["open"] and not mark["closed"] else said
             # `**ANSWER 1:** 12` and `**ANSWER 1: 12**`: marks opened before the answer end behind it.
             said = said.strip("*_`").strip() if said.strip("*_`").strip() else ""
             if said:

@@ -8,6 +8,7 @@ from typing import Any
 from rcwt.digests import digest
 from rcwt.packs.items import Benchmark, PackError, Question, Reference, item_name
 from rcwt.packs.layout import VISIBILITIES, PackText, lay_out
+from rcwt.packs.numerals import number
 from rcwt.packs.rows import Row
 from rcwt.tokens import count
 
@@ -110,11 +111,20 @@ def distinct(rows: Iterable[tuple[Row, Question]], benchmark: Benchmark) -> list
 
 
 def _joined(first: Question, second: Question, row: Row, place: str) -> Question:
+    if first.passage is None and {_value(one) for one in second.references} <= {
+        _value(one) for one in first.references
+    }:
+        return first
     references: tuple[Reference, ...] = tuple(dict.fromkeys([*first.references, *second.references]))
-    if first.passage is None and len(references) > len(first.references):
+    if first.passage is None:
         raise PackError(
             f"{row.place}: the same question as {place} with another answer "
             f"({second.references[0].values[0]}, there {first.references[0].values[0]}); accepted: one right answer. "
             "Take one of the two out"
         )
     return first.model_copy(update={"references": references})
+
+
+def _value(reference: Reference) -> object:
+    """What two right answers are compared by: a number's value, so that 5 and 5.0 are one; else its text."""
+    return number(reference.values[0]) if reference.kind == "number" else reference.values

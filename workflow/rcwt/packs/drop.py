@@ -9,9 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rcwt.packs.items import Question, Reference
+from rcwt.packs.numerals import number
 from rcwt.packs.rows import Row, shown
 
 _ANSWER = "an answer with a 'number', a 'date' or 'spans'"
+#: What the hub's form calls a span, each with its own type.
+_KINDS = ("span", "number", "date")
 _CONTEXT = re.compile(
     r"\s*(?:Passage:)?\s*(?P<passage>.*\S)\s*\nQuestion:\s*(?P<question>.*?\S)\s*(?:\nAnswer:\s*)?", re.DOTALL
 )
@@ -33,10 +36,12 @@ def questions(rows: Iterable[Row]) -> Iterator[tuple[Row, Question]]:
 def _of_passage(row: Row) -> Iterator[tuple[Row, Question]]:
     passage = row.text("passage")
     pairs = row.cell("qa_pairs", "a list of questions")
-    if not isinstance(pairs, list) or not all(isinstance(pair, dict) for pair in pairs):
-        raise row.refused("qa_pairs", shown(pairs), "a list of questions")
-    for number, pair in enumerate(pairs, start=1):
-        inner = Row(f"{row.place}, question {number}", pair)
+    if not isinstance(pairs, list) or not pairs:
+        raise row.refused("qa_pairs", shown(pairs), "a list of at least one question")
+    for place, pair in enumerate(pairs, start=1):
+        if not isinstance(pair, dict):
+            raise row.refused("qa_pairs", f"{shown(pair)} as question {place}", "objects, one a question")
+        inner = Row(f"{row.place}, question {place}", pair)
         yield inner, _question(inner, row, passage, _own_references(inner))
 
 
@@ -55,11 +60,12 @@ def _question(row: Row, outer: Row, passage: str, references: Iterable[Reference
 
 def _own_references(row: Row) -> Iterator[Reference]:
     """The answer of the original form and all that others gave to the same question."""
-    answer = row.cell("answer", _ANSWER)
-    for entry in (answer, *_validated(row, row.cells.get("validated_answers"))):
+    answers = [("answer", row.cell("answer", _ANSWER))]
+    answers += [("validated_answers", entry) for entry in _validated(row, row.cells.get("validated_answers"))]
+    for column, entry in answers:
         if not isinstance(entry, Mapping):
-            raise row.refused("answer", shown(entry), _ANSWER)
-        reference = _reference(entry)
+            raise row.refused(column, shown(entry), _ANSWER)
+        reference = _reference(row, column, entry)
         if reference is not None:
             yield reference
 
@@ -67,34 +73,69 @@ def _own_references(row: Row) -> Iterator[Reference]:
 def _validated(row: Row, entries: Any) -> list[Any]:
     """A list of answers, or the same as a table of columns, as some converters write it."""
     if isinstance(entries, Mapping):
-        columns = {name: _listed(column) for name, column in entries.items() if name in ("number", "date", "spans")}
-        length = min((len(column) for column in columns.values()), default=0)
-        return [{name: column[place] for name, column in columns.items()} for place in range(length)]
+        return _transposed(
+            row, {name: _listed(row, entries[name]) for name in ("number", "date", "spans") if name in entries}
+        )
     if entries is None or isinstance(entries, list):
         return entries or []
     raise row.refused("validated_answers", shown(entries), "a list of answers")
 
 
-def _listed(column: Any) -> list[Any]:
+def _listed(row: Row, column: Any) -> list[Any]:
     if isinstance(column, Mapping):
-        parts = {name: list(values) for name, values in column.items()}
-        length = min((len(values) for values in parts.values()), default=0)
-        return [{name: values[place] for name, values in parts.items()} for place in range(length)]
-    return list(column)
+        return _transposed(row, {name: _listed(row, values) for name, values in column.items()})
+    if not isinstance(column, list):
+        raise row.refused("validated_answers", shown(column), "a list of answers, or columns that are lists")
+    return column
 
 
-def _reference(answer: Mapping[str, Any]) -> Reference | None:
+def _transposed(row: Row, columns: Mapping[str, list[Any]]) -> list[Any]:
+    """Rows of a table of columns."""
+    if len(lengths := {len(column) for column in columns.values()}) > 1:
+        found = f"columns of {' and '.join(map(str, sorted(lengths)))} entries"
+        raise row.refused("validated_answers", found, "columns of one length")
+    return [dict(zip(columns, entry, strict=True)) for entry in zip(*columns.values(), strict=True)]
+
+
+def _reference(row: Row, column: str, answer: Mapping[str, Any]) -> Reference | None:
     """An answer as the official script reads it: a number first, then spans, then a date; None for an empty one."""
-    number = str(answer.get("number") if answer.get("number") is not None else "").strip()
-    if number:
-        return Reference(kind="number", values=(number,))
-    spans = tuple(str(span).strip() for span in answer.get("spans") or () if str(span).strip())
+    figure = row.plain(f"{column}.number", answer.get("number"), "a number in digits")
+    spans = _texts(row, f"{column}.spans", answer.get("spans"))
+    date = _date(row, f"{column}.date", answer.get("date"))
+    if figure:
+        return _number(row, f"{column}.number", figure)
     if spans:
-        return Reference(kind="spans", values=spans)
-    date = answer.get("date") or {}
-    parts = [str(date.get(part) or "").strip() for part in ("day", "month", "year")]
-    text = " ".join(part for part in parts if part)
-    return Reference(kind="date", values=(text,)) if text else None
+        return Reference(kind="spans", values=tuple(spans))
+    return Reference(kind="date", values=(date,)) if date else None
+
+
+def _number(row: Row, column: str, text: str) -> Reference:
+    if number(text) is None:
+        raise row.refused(column, shown(text), "a number in digits")
+    return Reference(kind="number", values=(text,))
+
+
+def _texts(row: Row, column: str, values: Any) -> list[str]:
+    """The texts of a list that are not empty; none for null."""
+    accepted = "a list of texts"
+    if values is None:
+        return []
+    if not isinstance(values, list):
+        raise row.refused(column, shown(values), accepted)
+    for value in values:
+        if not isinstance(value, str):
+            raise row.refused(column, f"{shown(value)} in the list", accepted)
+    return [value.strip() for value in values if value.strip()]
+
+
+def _date(row: Row, column: str, value: Any) -> str:
+    """Day, month and year as one text, those that are given; empty for null."""
+    if value is None or value == "":
+        return ""
+    if not isinstance(value, Mapping):
+        raise row.refused(column, shown(value), "an object with 'day', 'month' and 'year'")
+    parts = (row.plain(f"{column}.{part}", value.get(part), "a text or a number") for part in ("day", "month", "year"))
+    return " ".join(part for part in parts if part)
 
 
 def _hub_references(row: Row) -> Iterator[Reference]:
@@ -105,16 +146,23 @@ def _hub_references(row: Row) -> Iterator[Reference]:
     content = row.cell("answers_spans", _ANSWER)
     if not isinstance(content, Mapping) or not isinstance(content.get("spans"), list):
         raise row.refused("answers_spans", shown(content), "an object with the lists 'spans' and 'types'")
-    values = [str(span).strip() for span in content["spans"]]
-    kinds = [str(kind) for kind in content.get("types") or ["span"] * len(values)]
+    values = content["spans"]
+    _texts(row, "answers_spans.spans", values)
+    kinds = content.get("types")
+    kinds = ["span"] * len(values) if kinds is None else kinds
+    if not isinstance(kinds, list) or not all(kind in _KINDS for kind in kinds):
+        raise row.refused("answers_spans.types", shown(kinds), f"a list of {', '.join(map(repr, _KINDS))}")
     if len(kinds) != len(values):
         raise row.refused("answers_spans", f"{len(values)} spans and {len(kinds)} types", "as many types as spans")
-    for value, kind in zip(values, kinds, strict=True):
-        if value:
-            yield Reference(kind=kind if kind in ("number", "date") else "spans", values=(value,))  # type: ignore[arg-type]
-    spans = [value for value, kind in zip(values, kinds, strict=True) if value and kind not in ("number", "date")]
-    if len(distinct := tuple(dict.fromkeys(spans))) > 1:
-        yield Reference(kind="spans", values=distinct)
+    given = [(value.strip(), kind) for value, kind in zip(values, kinds, strict=True) if value.strip()]
+    for value, kind in given:
+        if kind == "number":
+            yield _number(row, "answers_spans.spans", value)
+        else:
+            yield Reference(kind="date" if kind == "date" else "spans", values=(value,))
+    spans = tuple(dict.fromkeys(value for value, kind in given if kind == "span"))
+    if len(spans) > 1:
+        yield Reference(kind="spans", values=spans)
 
 
 def _of_context(row: Row) -> Question:

@@ -15,12 +15,20 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _LETTER = re.compile(
-    r"[*_`]*(?:\((?P<round>[A-Za-z])\)|\[(?P<square>[A-Za-z])\]|(?P<bare>[A-Z]))[*_`]*(?P<rest>.*)", re.DOTALL
+    r"[*_`]*(?:\((?P<round>[A-Za-z])\)|\[(?P<square>[A-Za-z])\]|(?P<bare>[A-Z]|[a-z](?=[*_`]*(?:[):]|\.\s))))"
+    r"[*_`]*(?P<rest>.*)",
+    re.DOTALL,
 )
 _ALONE = re.compile(r"[a-z][.)]?")
 _DELIMITER = re.compile(r"\s*[.):,;–—-]\s*")
-_ANOTHER = re.compile(r"(?:\bor\b|\band\b|[/,&;])\s*\(?[A-Z]\b[.)]?(?=\s*(?:$|[/,;&]|\bor\b|\band\b|[.)]))")
-_NEXT = re.compile(r"\s*(?:[,/&;+-]|or\b|and\b|\.\s*or\b|\)\s*or\b)?\s*\(?[A-Z]\)?\s*(?:$|[.,;)]|\bor\b|\band\b)")
+#: A second letter: a capital, or a small one in brackets.
+_SECOND = r"(?:\(?[A-Z]\b[.)]?|\(?[a-z]\))"
+_JOINED = r"\bor\b|\band\b|[/,&;]"
+_ANOTHER = re.compile(rf"(?:{_JOINED})\s*{_SECOND}(?=\s*(?:$|{_JOINED}|[.)]))")
+#: The same at the start of what follows the first letter.
+_NEXT = re.compile(
+    r"\s*(?:[,/&;+-]|or\b|and\b|\.\s*or\b|\)\s*or\b)?\s*(?:\(?[A-Z]\)?|\(?[a-z]\))\s*(?:$|[.,;)]|\bor\b|\band\b)"
+)
 
 
 def letter(text: str, options: Sequence[str]) -> str | None:
@@ -42,17 +50,10 @@ def letter(text: str, options: Sequence[str]) -> str | None:
     if place < len(options) and said == _flat(options[place]):
         return found
     bracketed = match["bare"] is None
-    if not (delimiter or bracketed) or _ANOTHER.search(f" {rest.strip()}") or _other_letter(rest):
+    if not (delimiter or bracketed) or _ANOTHER.search(f" {rest.strip()}") or _NEXT.match(rest):
         return None
     # A letter beside the text of another option gives two answers.
     return None if any(said == _flat(option) for option in options) else found
-
-
-def _other_letter(rest: str) -> bool:
-    """Whether what follows the letter begins with another one: `B or C`, `B, C`, `B/C`."""
-    return bool(
-        re.match(r"\s*(?:[,/&;+-]|or\b|and\b|\.\s*or\b|\)\s*or\b)?\s*\(?[A-Z]\)?\s*(?:$|[.,;)]|\bor\b|\band\b)", rest)
-    )
 
 
 def _flat(text: str) -> str:

@@ -1,13 +1,15 @@
 """A number that is the whole answer, read exactly; anything that leaves a choice is no number.
 
-Read are digits with thousands commas, decimals, fractions (`3/4`), mixed numbers (`2 1/2`) and scientific notation
-(`1e3`), with a sign, a currency, a percent sign, a scale word (`2 million`) and a unit of words (`12 apples`,
-`60 miles/hour`). `the answer is 12`, `x = 12` and `3 + 9 = 12` are read too. Two numbers (`12 or 13`, `10-12`,
-`3 hours 20 minutes`), an approximation (`about 12`), a comma that parts no thousands (`12,5`) and number words are not.
+Read are digits with thousands separators (`1,234`, `1'234`, a hard or thin space), decimals, fractions (`3/4`, `¾`),
+mixed numbers (`2 1/2`, `2½`) and scientific notation (`1e3`), with a sign, a currency, a percent sign, a scale word
+(`2 million`) and a unit of words (`12 apples`, `60 miles/hour`). `the answer is 12`, `x = 12` and `3 + 9 = 12` are read
+too. Two numbers (`12 or 13`, `10-12`, `3 hours 20 minutes`), an approximation (`about 12`), an inequality (`x >= 12`),
+a power (`10²`), other signs of numbers (`5①`), a comma that parts no thousands (`12,5`) and number words are not.
 A percent sign is a unit like any other: 50% equals 50.
 """
 
 import re
+import unicodedata
 from fractions import Fraction
 
 _WRAPPINGS: tuple[tuple[str, str], ...] = (
@@ -27,18 +29,23 @@ _WRAPPINGS: tuple[tuple[str, str], ...] = (
     ("*", "*"),
 )
 _LEAD = re.compile(
-    r"(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:the|my)\s+)?(?:final\s+|correct\s+|total\s+)?answer\s*(?:is|:|=)\s*:?\s*",
+    r"(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:the|my)\s+)?(?:final\s+|correct\s+|total\s+)?(?:answer|result|total|sum)\s*(?:is|:|=)\s*:?\s*",
     re.IGNORECASE,
 )
-_WHOLE = r"(?:\d{1,3}(?:[,\u00a0\u202f]\d{3})+|\d+)"
+#: What may part thousands: commas, apostrophes, and spaces that break no line.
+_SEPARATORS = "[,'’\u00a0\u2007\u2009\u202f]"
+# One separator throughout: 1,234'567 is no number.
+_WHOLE = r"(?:\d{1,3}(?:(?:,\d{3})+|(?:['’]\d{3})+|(?:[\u00a0\u2007\u2009\u202f]\d{3})+)|\d+)"
+_VULGAR = "[¼½¾⅐-⅞]"
 _DECIMAL = rf"(?:{_WHOLE}(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{{1,3}})?"
 _CURRENCY = r"\\?(?:(?:US|A|C|CA|NZ|AU)?\$|[€£¥₹₩₽]|(?:USD|EUR|GBP)\b)"
 _NUMBER = re.compile(
     rf"(?P<before>[-+−–]?)\s?{_CURRENCY}?\s?(?P<sign>[-+−–]?)"
-    rf"(?:(?P<mixed>\d+)(?:\s+|\s*[-&]\s*|\s+and\s+)(?P<over>\d+)\s*[/⁄]\s*(?P<under>\d+)"
+    rf"(?:(?P<mixed>{_WHOLE})(?:\s+|\s*[-&]\s*|\s+and\s+)(?P<over>\d+)\s*[/⁄]\s*(?P<under>\d+)"
+    rf"|(?P<beside>{_WHOLE}(?:\s*&\s*|\s+and\s+|-|\s*))?(?P<vulgar>{_VULGAR})"
     rf"|(?P<above>{_WHOLE})\s*[/⁄]\s*(?P<below>{_WHOLE})"
     rf"|(?P<plain>{_DECIMAL}))"
-    r"(?P<rest>(?![\d.,/]|[eE][+-]?(?:\b|\d)).*)",
+    rf"(?P<rest>(?![\d.,/]|{_VULGAR}|[eE][+-]?(?:\b|\d)).*)",
     re.DOTALL,
 )
 _MINUS = frozenset("-−–")
@@ -46,8 +53,14 @@ _SCALES = {"hundred": 100, "thousand": 1000, "k": 1000, "million": 10**6, "billi
 _SCALE = re.compile(rf"\s*(?P<scale>{'|'.join(_SCALES)})\b", re.IGNORECASE)
 #: Words, slashes and powers of a unit; no digit but a power, so that no second number can hide in it.
 _AFTER_LETTER = r"(?<=[^\W\d_])"
-_UNIT = re.compile(rf"\s*-?(?:[%°€£¥$]|[^\W\d_]|[ .'’·/()]|{_AFTER_LETTER}(?:[²³]|\^[23]|-(?=[^\W\d_])))*")
+_UNIT = re.compile(
+    rf"\s*-?(?:[%°€£¥$]|[^\W\d_]|[ \u00a0\u2009\u202f.'’·/()]|{_AFTER_LETTER}(?:[²³]|\^[23]|-(?=[^\W\d_])))*"
+)
+#: Signs that compare and do not equate, with or without an equals sign in them.
+_INEQUALITY = re.compile(r"[<>!~]\s*=|[≠≤≥≈≲≳≪≫]")
 _LONGEST_UNIT = 60
+#: Characters; Python reads no whole number of more than some thousand digits.
+_LONGEST_NUMBER = 200
 #: Words that make of one number a choice, a range, a denial or a part of a sum.
 _OTHER = re.compile(
     r"\b(?:or|and|to|not|but|minus|plus|times|between|versus|vs|remainder|half|quarter|third"
@@ -60,10 +73,12 @@ def number(text: str) -> Fraction | None:
     """The value of an answer that is one number, exactly; None for any other text."""
     plain = unwrapped(text)
     plain = _LEAD.sub("", plain, count=1) if _LEAD.match(plain) else plain
+    if _INEQUALITY.search(plain):
+        return None
     if "=" in plain:
         plain = plain.rpartition("=")[2]
     match = _NUMBER.fullmatch(unwrapped(plain))
-    if match is None or (match["before"] and match["sign"]):
+    if match is None or (match["before"] and match["sign"]) or match.start("rest") > _LONGEST_NUMBER:
         return None
     value = _value(match)
     if value is None:
@@ -71,9 +86,20 @@ def number(text: str) -> Fraction | None:
     rest = match["rest"]
     if scale := _SCALE.match(rest):
         value, rest = value * _SCALES[scale["scale"].lower()], rest[scale.end() :]
-    if len(rest) > _LONGEST_UNIT or not _UNIT.fullmatch(rest) or _OTHER.search(rest):
+    if len(rest) > _LONGEST_UNIT or not _UNIT.fullmatch(rest) or _OTHER.search(rest) or not _lettered(rest):
         return None
     return -value if _MINUS & set(match["before"] + match["sign"]) else value
+
+
+def _lettered(unit: str) -> bool:
+    """Whether nothing in a unit has a value of its own, as `①`, `Ⅻ` and `²` do, which count as word characters.
+
+    The power of a letter is part of the unit.
+    """
+    return all(
+        unicodedata.numeric(sign, None) is None or (sign in "²³" and before.isalpha())
+        for before, sign in zip(f" {unit}", unit, strict=False)
+    )
 
 
 def unwrapped(text: str) -> str:
@@ -97,10 +123,13 @@ def _value(match: re.Match[str]) -> Fraction | None:
         return Fraction(_digits(match["plain"]))
     if match["mixed"] is not None:
         over, under = int(match["over"]), int(match["under"])
-        return int(match["mixed"]) + Fraction(over, under) if over < under else None
+        return int(_digits(match["mixed"])) + Fraction(over, under) if over < under else None
+    if match["vulgar"] is not None:
+        part = Fraction(unicodedata.numeric(match["vulgar"])).limit_denominator(10)
+        return int(re.sub(r"\D", "", match["beside"] or "") or 0) + part
     below = Fraction(_digits(match["below"]))
     return Fraction(_digits(match["above"])) / below if below else None
 
 
 def _digits(text: str) -> str:
-    return re.sub("[,\u00a0\u202f]", "", text)
+    return re.sub(_SEPARATORS, "", text)

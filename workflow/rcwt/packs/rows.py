@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import math
+import re
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,6 +14,8 @@ from rcwt.packs.items import PackError
 
 #: File types by suffix; `.gz` may follow the first two.
 SUFFIXES = (".jsonl", ".json", ".parquet")
+#: Half of a pair of code points, which is no character; JSON can escape it and UTF-8 cannot hold it.
+_HALF = re.compile("[\ud800-\udfff]")
 _GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
 
 
@@ -48,14 +52,27 @@ class Row:
         return value.strip()
 
     def optional(self, column: str) -> str | None:
-        """A cell as text, or None where there is no such column or nothing in it."""
-        value = self.cells.get(column)
-        return None if value is None or not str(value).strip() else str(value).strip()
+        """A text or number as text, or None where there is no such column or nothing in it.
+
+        Raises PackError for a value of another type.
+        """
+        return self.plain(column, self.cells.get(column), "a text or a number")
+
+    def plain(self, column: str, value: Any, accepted: str) -> str | None:
+        """A value of `column` that is a text or a finite number, as text; None for null, NaN and the empty text."""
+        if value is None or (isinstance(value, float) and math.isnan(value)):
+            return None
+        if isinstance(value, bool) or not isinstance(value, str | int | float) or value in (math.inf, -math.inf):
+            raise self.refused(column, shown(value), accepted)
+        return str(value).strip() or None
 
 
 def shown(value: object) -> str:
     """A value as an error quotes it."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):  # nested too deep, or a number of too many digits
+        text = f"a very large {type(value).__name__}"
     return text if len(text) <= 60 else text[:59] + "…"
 
 
@@ -122,7 +139,7 @@ def _lines(path: Path, text: str) -> Iterator[Row]:
 def _json_rows(path: Path, text: str) -> Iterator[Row]:
     try:
         content = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         # JSON lines under the name of JSON are common.
         if getattr(error, "msg", "") == "Extra data" and "\n" in text.strip():
             yield from _lines(path, text)
@@ -133,7 +150,7 @@ def _json_rows(path: Path, text: str) -> Iterator[Row]:
             yield _row(f"{path}, row {number}", entry)
     elif isinstance(content, dict) and content and all(isinstance(entry, dict) for entry in content.values()):
         for name, entry in content.items():
-            yield Row(f"{path}, passage '{name}'", {"passage_id": name, **entry})
+            yield _row(f"{path}, passage {_quoted(name)}", {"passage_id": name, **entry})
     else:
         yield _row(f"{path}, row 1", content)
 
@@ -141,18 +158,46 @@ def _json_rows(path: Path, text: str) -> Iterator[Row]:
 def _decoded(place: str, text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _broken(place, error) from None
 
 
-def _broken(place: str, error: ValueError) -> PackError:
+def _broken(place: str, error: ValueError | RecursionError) -> PackError:
     return PackError(f"{place}: not valid JSON ({error}); accepted: whole JSON. Is the file cut? Fetch it again")
 
 
 def _row(place: str, entry: Any) -> Row:
     if not isinstance(entry, dict):
-        raise PackError(f"{place}: found {shown(entry)}; accepted: a JSON object with a question's columns")
-    return Row(place, entry)
+        raise PackError(
+            f"{place}: found {shown(entry)}; accepted: a JSON object with a question's columns. Correct the row or "
+            "take it out"
+        )
+    row = Row(place, entry)
+    for column, value in entry.items():
+        if (half := _half_in([column, value])) is not None:
+            found = f"half a character in {shown(half)}"
+            raise row.refused(_quoted(column).strip("'"), found, "text that can be written as UTF-8")
+    return row
+
+
+def _half_in(value: Any) -> str | None:
+    """The first text in a nested value that holds half of a pair of code points."""
+    wanted = [value]
+    while wanted:
+        one = wanted.pop()
+        if isinstance(one, str):
+            if _HALF.search(one):
+                return one
+        elif isinstance(one, dict):
+            wanted += [*one.values(), *one]
+        elif isinstance(one, list):
+            wanted += one
+    return None
+
+
+def _quoted(name: str) -> str:
+    """A name in quotes that can be printed whatever it holds."""
+    return repr(name) if _HALF.search(name) else f"'{name}'"
 
 
 def _parquet_rows(path: Path, data: bytes) -> Iterator[Row]:
@@ -165,7 +210,9 @@ def _parquet_rows(path: Path, data: bytes) -> Iterator[Row]:
         )
     try:
         rows = pq.read_table(pa.BufferReader(data)).to_pylist()
-    except (pa.ArrowException, OSError) as error:
-        raise PackError(f"{path}: the parquet file cannot be read ({error}). Fetch it again") from None
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise PackError(
+            f"{path}: the parquet file cannot be read ({error}); accepted: a whole one. Fetch it again"
+        ) from None
     for number, entry in enumerate(rows, start=1):
-        yield Row(f"{path}, row {number}", entry)
+        yield _row(f"{path}, row {number}", entry)
