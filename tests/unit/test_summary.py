@@ -34,7 +34,14 @@ def make_trials(tmp_path: Path, model: str, **values: Any) -> pd.DataFrame:
 
 def fit(**values: Any) -> "pd.Series[Any]":
     row = {"experiment": "fixed_budget", "window": 4096, "judge": "rules", "model": "reader", "family": "logistic"}
-    row |= {"fitted_to": "accuracy", "p0": 0.83, "converged": True, "identified": True, "theta": 679.45}
+    row |= {
+        "fitted_to": "accuracy",
+        "p0": 0.83,
+        "p0_search_end": 0.83,
+        "converged": True,
+        "identified": True,
+        "theta": 679.45,
+    }
     row |= {"theta_ci_low": 677.0, "theta_ci_high": 682.04, "theta_facts_low": 590.0, "theta_facts_high": 741.25}
     return pd.Series(row | {"theta_ci_identified": 1.0, "theta_facts_identified": 1.0} | values)
 

@@ -66,17 +66,13 @@ class Account:
 
     @property
     def params(self) -> Mapping[str, float]:
-        """Parameters as the account states them: R0, midpoint and width in its own unit (missing where the cells do not
-        determine the midpoint), or floor and top."""
+        """Parameters as the account states them: R0, midpoint and width in its own unit, or floor and top."""
         if self.name == "truncation":
             return self.fit.params
         scale = self.largest if self.name == "theta" else 1
         k, p0 = self.fit.params["k"], self.fit.params["p0"]
         midpoint = scale * (1 - p0) if self.name == "theta" else p0
-        width = scale / k if k > 0 else np.nan
-        if not self.fit.identified:
-            midpoint = width = np.nan
-        return {"R0": self.fit.params["R0"], "midpoint": midpoint, "width": width}
+        return {"R0": self.fit.params["R0"], "midpoint": midpoint, "width": scale / k if k > 0 else np.nan}
 
     def predict(self, cells: WindowCells) -> Floats:
         """Accuracies (n,) that the account expects in `cells`; NaN where it predicts nothing."""
