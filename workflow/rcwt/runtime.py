@@ -13,6 +13,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Literal
 
+from rcwt import run_state
 from rcwt.config import Config
 from rcwt.embedded import ask_reader
 from rcwt.errors import CallError
@@ -90,8 +91,12 @@ class Runtime:
         """All calls over the network; made on the event loop."""
         if self._remote is None:
             cap = None if self.config.max_usd is None else Decimal(str(self.config.max_usd))
-            self._remote = Remote(self.config, self.cache, self.progress, cap)
+            self._remote = Remote(self.config, self.cache, self.progress, cap, self._run_state())
         return self._remote
+
+    def _run_state(self) -> run_state.RunState | None:
+        """What the processes of a run share where more than one makes calls."""
+        return run_state.join(self.cache.folder) if self.config.calls_on == "cluster" else None
 
     def _run(self, coroutine: Coroutine[Any, Any, list[Response | BaseException]]) -> list[Response | BaseException]:
         return asyncio.run_coroutine_threadsafe(coroutine, self._event_loop()).result()
