@@ -129,6 +129,7 @@ class RunState:
         self._byte_locks: dict[str, ByteLocks] = {}
         self._members: list[dict[str, Any]] = []
         self._looked_at = -1e9
+        self._failures: dict[str, str] = {}
         self.holder = self._enter()
 
     def journal(self, name: str) -> Journal:
@@ -184,6 +185,27 @@ class RunState:
             self._members += news
             self._looked_at = time.monotonic()
 
+    def tell_failure(self, cell: str, cause: str | None) -> None:
+        """Let the run know why a cell failed, or with None that it did not."""
+        with self.journal("failures").turn() as news:
+            self._note_failures(news)
+            if cause is not None or cell in self._failures:
+                record = {"cell": cell, "cause": cause}
+                self.journal("failures").add(record)
+                self._note_failures([record])
+
+    def failures(self) -> dict[str, str]:
+        """The cells of all processes that failed, and why."""
+        with self.journal("failures").turn() as news:
+            self._note_failures(news)
+        return dict(self._failures)
+
+    def _note_failures(self, records: list[dict[str, Any]]) -> None:
+        for record in records:
+            self._failures.pop(record["cell"], None)
+            if record["cause"] is not None:
+                self._failures[record["cell"]] = record["cause"]
+
     def remove(self) -> None:
         """Remove the folder of a run that has ended."""
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -198,6 +220,11 @@ def begin(cache: Path) -> str:
     run = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
     os.environ[RUN_VARIABLE] = run
     return run
+
+
+def is_named() -> bool:
+    """Whether the environment names a run."""
+    return bool(os.environ.get(RUN_VARIABLE))
 
 
 def join(cache: Path) -> RunState:

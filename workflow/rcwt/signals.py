@@ -5,6 +5,7 @@ within seconds, and then hand over.
 """
 
 import signal
+import socket
 import threading
 from collections.abc import Callable
 from types import FrameType
@@ -13,8 +14,13 @@ from typing import Any
 import psutil
 
 
-def install(interrupt: Callable[[], None]) -> None:
-    """Call `interrupt` and end all child processes on SIGINT, SIGTERM and SIGHUP, before the handlers of now."""
+def install(interrupt: Callable[[], None], has_jobs: bool = False) -> None:
+    """Call `interrupt` and end all child processes on SIGINT, SIGTERM and SIGHUP, before the handlers of now.
+
+    `has_jobs`: the run has jobs on a cluster. On SIGTERM Snakemake would wait for them; here it cancels them as on Ctrl-C.
+    """
+    if has_jobs:
+        signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _before(signal.getsignal(number), interrupt))
     # A closed terminal ends a run as SIGTERM does, unless it was started to outlive it (nohup).
@@ -31,6 +37,25 @@ def _before(previous: Any, interrupt: Callable[[], None]) -> Callable[[int, Fram
         return None
 
     return handler
+
+
+def watch(interrupt: Callable[[], None]) -> None:
+    """The same for the process of a job, where Snakemake runs no `onstart` and sets its handlers after the Snakefile.
+
+    Python writes the number of each signal that has a handler, whoever sets it, to a socket; a thread reads it there.
+    """
+    read, write = socket.socketpair()
+    write.setblocking(False)
+    signal.set_wakeup_fd(write.fileno(), warn_on_full_buffer=False)
+
+    def wait() -> None:
+        while number := read.recv(1):
+            if number[0] in (signal.SIGINT, signal.SIGTERM):
+                interrupt()
+                end_children()
+
+    # Both ends are kept by the thread: `write` would be closed with the last reference to it.
+    threading.Thread(target=lambda ends: wait(), args=((read, write),), name="rcwt-signals", daemon=True).start()
 
 
 def cancel_timers() -> None:

@@ -16,6 +16,7 @@ rule summary:
         SUMMARY,
     log:
         f"{RESULTS}/logs/summary.log",
+    localrule: True
     conda:
         "../envs/rcwt.yaml"
     params:
