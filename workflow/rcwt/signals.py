@@ -17,7 +17,7 @@ import psutil
 def install(interrupt: Callable[[], None], has_jobs: bool = False) -> None:
     """Call `interrupt` and end all child processes on SIGINT, SIGTERM and SIGHUP, before the handlers of now.
 
-    `has_jobs`: the run has jobs on a cluster. On SIGTERM Snakemake would wait for them; here it cancels them as on Ctrl-C.
+    `has_jobs`: the run has jobs on a cluster. On SIGTERM Snakemake would wait for them: it cancels them as on Ctrl-C.
     """
     if has_jobs:
         signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))

@@ -10,7 +10,7 @@ from snakemake.logging import logger
 # interpreter that runs Snakemake.
 sys.path.insert(0, os.path.join(workflow.basedir, "workflow"))
 
-from rcwt import keys, run_plan, run_state, signals
+from rcwt import job_process, keys, run_plan, run_state, signals
 from rcwt.config_check import load
 from rcwt.digests import canonical_json, code_digest
 from rcwt.errors import RcwtError
@@ -41,9 +41,8 @@ IN_JOBS = STUDY.config.calls_on == "cluster"  # calls and scores go out as jobs,
 STARTED = Path(RESULTS) / "config.yaml"  # written when a run starts
 
 keys.guard(logger, [model.api_key_env for model in STUDY.config.registry.values()])
-# The process of a job runs no `onstart`.
 if not workflow.is_main_process:
-    signals.watch(lambda: current(STUDY.config).interrupt())
+    job_process.settle_in(workflow, logger, ["calls", "scores"], lambda: current(STUDY.config).interrupt())
 
 
 wildcard_constraints:
