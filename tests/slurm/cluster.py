@@ -3,8 +3,9 @@
     python tests/slurm/cluster.py start FOLDER
     python tests/slurm/cluster.py stop FOLDER
 
-Needs root and Debian's packages `munge` and `slurm-wlm`. Everything is in FOLDER but for one link, /etc/slurm/slurm.conf:
-Snakemake's plugin takes SLURM_CONF out of the environment of a job's step. A machine that has a slurm.conf is left alone.
+Needs root and Debian's packages `munge` and `slurm-wlm`. Everything is in FOLDER but for a link, /etc/slurm/slurm.conf,
+because Snakemake's plugin takes SLURM_CONF out of the environment of a job's step. A machine that has a slurm.conf is
+left alone.
 """
 
 import contextlib
@@ -104,9 +105,9 @@ class Cluster:
         names = {"socket": "socket", "key-file": "key", "pid-file": "pid", "log-file": "log", "seed-file": "seed"}
         options = [f"--{option}={place / name}" for option, name in names.items()]
         # --force: a folder under /tmp has a parent that others can write to.
+        as_munge = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
         subprocess.run(
-            ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
-            + ["munged", "--force", *options],
+            [*as_munge, "munged", "--force", *options],
             env={**os.environ, **self.environment},
             check=True,
             capture_output=True,

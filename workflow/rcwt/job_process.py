@@ -1,7 +1,8 @@
 """The process of a job, as Snakemake starts it on a node: without profile and without `onstart`.
 
-What a profile says of threads, groups and going on has to be said again here, or each cell would get a process of its own,
-with its own import of litellm. Nothing depends on it but speed: processes share what must be shared (`rcwt.run_state`).
+What a profile says of threads, groups and going on has to be said again here, or each cell would get a process of its
+own, with its own import of litellm. Only speed depends on it: what must be shared is shared by processes as well
+(`rcwt.run_state`).
 """
 
 import logging
