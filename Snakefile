@@ -31,8 +31,15 @@ CURVES = f"{RESULTS}/tables/curve_fits.csv"
 JUDGE_AGREEMENT = f"{RESULTS}/tables/judge_agreement.csv"
 AUDIT_SAMPLE, AUDIT_KEY = f"{RESULTS}/audit/sample.csv", f"{RESULTS}/audit/key.csv"
 AUDIT_SCORES = f"{RESULTS}/audit/scores.json"
-TABLE_A1 = f"{RESULTS}/tables/table_a1"
-FIGURE_1 = f"{RESULTS}/figures/figure_1"
+WINDOW_ACCOUNTS = f"{RESULTS}/tables/window_accounts.csv"
+TABLE_A1, TABLE_1 = f"{RESULTS}/tables/table_a1", f"{RESULTS}/tables/table_1"
+INTACT_TABLE, DISPLACEMENT = f"{RESULTS}/tables/intact", f"{RESULTS}/tables/displacement.csv"
+FIGURE_1, FIGURE_2, FIGURE_3 = (f"{RESULTS}/figures/figure_{number}" for number in (1, 2, 3))
+SCALING = [
+    WINDOW_ACCOUNTS,
+    *multiext(TABLE_1, ".csv", "_full.csv", ".md", ".tex"),
+    *multiext(FIGURE_2, ".pdf", ".png", ".svg"),
+]
 SPEND_PLAN, SPEND = f"{RESULTS}/plan/spend.csv", f"{RESULTS}/tables/spend.csv"
 COMPLETENESS = f"{RESULTS}/tables/completeness.csv"
 SUMMARY = f"{RESULTS}/summary.txt"
@@ -69,5 +76,9 @@ rule all:
         CURVES,
         JUDGE_AGREEMENT,
         multiext(TABLE_A1, ".csv", ".md", ".tex"),
+        multiext(INTACT_TABLE, ".csv", ".md", ".tex", "_full.csv"),
+        DISPLACEMENT,
         multiext(FIGURE_1, ".pdf", ".png", ".svg"),
+        SCALING if "fixed_budget" in STUDY.kinds else [],
+        multiext(FIGURE_3, ".pdf", ".png", ".svg"),
         SUMMARY,

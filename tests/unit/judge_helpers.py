@@ -3,7 +3,7 @@
 from typing import Any
 
 from rcwt.records import Response, Status, TrialRecord, Usage
-from rcwt.tasks import Evidence, Item
+from rcwt.task_items import Evidence, Item
 
 EVIDENCE = Evidence(strict=("x",), lenient=("x",))
 ITEMS = (

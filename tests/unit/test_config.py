@@ -32,13 +32,30 @@ def refused(merged: dict[str, Any], paths: list[Path], command_line: dict[str, A
     return str(caught.value)
 
 
-def test_the_default_is_the_papers_main_experiment_without_a_key(merged: dict[str, Any], paths: list[Path]) -> None:
+def test_the_default_is_the_papers_experiments_without_a_key(merged: dict[str, Any], paths: list[Path]) -> None:
     config = load(merged, paths)
-    assert (config.models, config.judges, config.experiments) == (["reader"], ["rules"], ["fixed_budget"])
-    (window,) = config.designs["fixed_budget"].windows
+    assert (config.models, config.judges) == (["reader"], ["rules"])
+    # The paper's, and the arm of the ablation that it lacks.
+    assert config.experiments == ["fixed_budget", "intact", "intact_open", "algorithmic"]
+    first, *larger = config.designs["fixed_budget"].windows
     # Paper, Table A1: nine shares; 20 calls an order.
-    assert (window.window, window.trials) == (4096, 20)
-    assert [int(share) for share in window.shares] == [0, 25, 50, 75, 90, 92, 94, 96, 98]
+    assert (first.window, first.trials) == (4096, 20)
+    assert [int(share) for share in first.shares] == [0, 25, 50, 75, 90, 92, 94, 96, 98]
+    # Paper, Table 1, and one window more (issue: all experiments).
+    assert [(entry.window, entry.trials) for entry in larger] == [(8192, 20), (16384, 10), (32768, 10)]
+    assert [float(share) for share in larger[2].shares] == [0, 50, 90, 97.5, 98.5, 99, 99.25, 99.5]
+
+
+def test_the_intact_designs_are_those_of_the_issue(merged: dict[str, Any], paths: list[Path]) -> None:
+    designs = load(merged, paths).designs
+    intact, arm, main = designs["intact"], designs["intact_open"], designs["fixed_budget"]
+    # Issue "All experiments": N = 5 an order, temperature 0, 700 output tokens; the arm is the main task's.
+    assert ([int(share) for share in intact.shares], intact.trials) == ([0, 50, 75, 90, 95], 5)
+    assert intact.params == {"temperature": 0, "max_tokens": 700}
+    assert (arm.question, arm.task, arm.params) == (None, main.task, main.params)
+    # c = floor(q (4096 - 337)) at the main experiment's shares.
+    c = [int(share / 100 * (4096 - 337)) for share in main.windows[0].shares]
+    assert arm.coordination_tokens == c == [0, 939, 1879, 2819, 3383, 3458, 3533, 3608, 3683]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +80,7 @@ def test_the_default_is_the_papers_main_experiment_without_a_key(merged: dict[st
         (("models",), [], "at least one name"),
         (("judges",), [], "at least 1 item"),
         (("judges",), ["somebody"], "a key of 'registry'"),
-        (("experiments",), ["other"], "a key of 'designs' (fixed_budget)"),
+        (("experiments",), ["other"], "a key of 'designs' (fixed_budget, intact, intact_open, algorithmic)"),
         (("bootstrap", "B"), 3, "greater than or equal to 100"),
         (("on_cap",), "go", "'refuse' or 'stop'"),
         (("max_missing",), 2, "less than or equal to 1"),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from rcwt.config import Config
 from rcwt.design import Condition, conditions, intact_coordination, percent, split_window
 from rcwt.errors import DesignError
+from rcwt.prompts import build, prompt_tokens
 from rcwt.tasks import load_task
 
 #: Target share in percent and reference tokens of Table A1 (W = 4096, u = 337).
@@ -81,7 +82,8 @@ def of_design(root: Path, **design: Any) -> list[Condition]:
         "prices": {"reader": {"input": 0, "output": 0, "as_of": "2026-01-01"}},
     }
     return conditions(
-        Config.model_validate(merged), {"spec_recall": load_task(root / "resources/templates/spec_recall")}
+        Config.model_validate(merged),
+        {name: load_task(root / "resources/templates" / name) for name in ("spec_recall", "algorithmic")},
     )
 
 
@@ -111,3 +113,26 @@ def test_packs_have_no_instruction_in_the_window(root: Path) -> None:
 def test_a_question_that_is_not_there_is_refused(root: Path) -> None:
     with pytest.raises(DesignError, match=r"designs\.mine\.question: found 'other'; accepted: .*exact_question"):
         of_design(root, kind="intact", question="other", shares=[0], trials=1)
+
+
+def test_a_kind_of_task_that_a_design_cannot_use_is_refused(root: Path) -> None:
+    windows = [{"window": 4096, "shares": [0], "trials": 1}]
+    with pytest.raises(
+        DesignError, match="kind 'algorithmic' with the task 'spec_recall', which is of the kind 'open'"
+    ):
+        of_design(root, kind="algorithmic", windows=windows)
+    with pytest.raises(DesignError, match="with the task 'algorithmic'"):
+        of_design(root, task="algorithmic", windows=windows)
+
+
+def test_the_algorithmic_task_is_never_cut_and_has_no_filler(root: Path) -> None:
+    windows = [{"window": 4096, "shares": [0, 90], "trials": 20}]
+    found = of_design(root, kind="algorithmic", task="algorithmic", windows=windows, orders=["coord_first"])
+    task = load_task(root / "resources/templates/algorithmic")
+    # c = floor(q (W - u)) with u = 501 as counted: 3235.
+    assert [(one.u, one.c, one.by_rule) for one in found] == [(501, 0, True), (501, 3235, True)]
+    for one in found:
+        prompt = build(one, task)
+        assert prompt.user == task.instruction
+        assert prompt.reference == ""
+        assert prompt_tokens(prompt) <= one.c + 501 + 2 * 2 + 1 < 4096

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from test_tables import CEILING, GEMINI, GPT, HAIKU, main_rows, make_cells, reader_cells, reference_cells
 
-from rcwt.figures import PALETTE, SMALL, legend_columns, readable_ticks, save, split, style
+from rcwt.figures import PALETTE, SMALL, legend_columns, looks, readable_ticks, save, split, style
 from rcwt.statistics import write_csv
 from rcwt.tables import select
 
@@ -134,12 +134,12 @@ def test_marks_of_one_share_do_not_touch(figure_1: ModuleType, count: int, paper
         assert edges.x0 < marks[0][0] < marks[-1][0] < edges.x1
 
 
-def test_up_to_eight_models_differ_in_colour_and_marker(figure_1: ModuleType, paper: pd.DataFrame) -> None:
+def test_up_to_eight_models_differ_in_colour_and_marker() -> None:
     for names in (["reader", GEMINI, HAIKU, GPT, *"abcd"], [*"abcdefgh"], ["reader", GPT, *"abcdef"]):
-        looks = figure_1._looks(names, [GEMINI, HAIKU, GPT])
-        assert len({looks[name].colour for name in names}) == 8
-        assert len({look.marker for look in looks.values()}) == len(looks)
-    assert figure_1._looks([*map(str, range(20))], [])["19"]
+        found = looks(names, [GEMINI, HAIKU, GPT])
+        assert len({found[name].colour for name in names}) == 8
+        assert len({look.marker for look in found.values()}) == len(found)
+    assert looks([*map(str, range(20))])["19"]
 
 
 def _lightness(rgb: Any) -> Any:

@@ -403,6 +403,16 @@ def test_json_fields_hold_the_number_with_unit_or_the_phrase_or_null(question):
     assert json.loads(ask(HARBOUR, question).text) == FIELDS
 
 
+def test_a_field_that_asks_for_a_rate_gets_one_where_a_good_sentence_holds_it():
+    text = "The crane hoist rests 4 minutes between lifts. The crane hoist of the yard lifts 30 crates per hour."
+    question = "Reply with a JSON object with the keys `crane_hoist_rate` and `crane_hoist_rest_time`."
+    found = json.loads(ask(text, question).text)
+    assert found == {"crane_hoist_rate": "30 crates per hour", "crane_hoist_rest_time": "4 minutes"}
+    # Without any rate the best sentence's number is given, as for other fields.
+    alone = "Reply with a JSON object with the keys `crane_hoist_rate` and `yard`."
+    assert json.loads(ask("The crane hoist rests 4 minutes.", alone).text)["crane_hoist_rate"] == "4 minutes"
+
+
 def test_json_fields_of_yes_or_no_are_null():
     question = 'Answer in JSON with YES or NO: {"tugs_on_duty": "two tugs are on duty", "yacht_fee": "31 crowns"}'
     assert json.loads(ask(HARBOUR, question).text) == {"tugs_on_duty": None, "yacht_fee": None}

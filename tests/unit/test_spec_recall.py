@@ -1,7 +1,8 @@
 """The geometry of the spec-recall texts: where each fact completes decides where its recall can break.
 
 Right values: the paper's geometry (arXiv 2607.12216), as the project's design fixes it: 337 tokens of instruction,
-609 of reference, the facts' positions within 4 tokens, and the ceilings of its three windows.
+609 of reference, the facts' positions within 4 tokens, and the ceilings of its three windows
+and of one that is not in it.
 """
 
 from decimal import Decimal
@@ -39,6 +40,9 @@ CEILINGS = [
     *((8192, "94", 472, 0.875), (8192, "96", 315, 0.5), (8192, "98", 158, 0.0)),
     *((16384, "97", 482, 0.875), (16384, "97.5", 402, 0.625), (16384, "98", 321, 0.5)),
     *((16384, "98.5", 241, 0.125), (16384, "99", 161, 0.0)),
+    # Not in the paper; from the positions above.
+    *((32768, "97.5", 811, 1.0), (32768, "98.5", 487, 0.875), (32768, "99", 325, 0.5)),
+    *((32768, "99.25", 244, 0.125), (32768, "99.5", 163, 0.0)),
 ]
 
 

@@ -123,6 +123,19 @@ def test_calls_without_an_answer_are_misses_and_counted_apart():
     assert (row.bound_low, row.bound_high) == (0.2, 0.2)
 
 
+def test_misses_of_a_reply_without_its_form_or_behind_the_cap_are_counted_apart_and_not_missing():
+    trials, scores = tables(
+        [one_call(0), one_call(1, (0, 0, 0, 0)), one_call(2, (1, 1, 0, 0)), one_call(3, (1, 1, 1, 1))]
+    )
+    scores.loc[scores["trial"] == 1, "score_status"] = "unparsed"
+    scores.loc[(scores["trial"] == 2) & scores["item"].isin(["fact_2", "fact_3"]), "score_status"] = "truncated"
+    row = only(cells(trials, scores), order=POOLED)
+    # Hits 2 + 0 + 2 + 4 of 16: the misses stay among the possible hits, and the bounds closed.
+    assert (row["hits"], row["possible"], row["effective_mean"]) == (8, 16, 0.5)
+    assert (row["bound_low"], row["bound_high"]) == (0.5, 0.5)
+    assert (row["n_unparsed"], row["n_cut_items"], row["n_complete"], row["n_scored"]) == (1, 2, 1, 4)
+
+
 def test_a_trial_its_judge_never_saw_is_unparsed():
     trials, scores = tables([one_call(0), one_call(1)])
     row = only(cells(trials, scores[scores["trial"] == 0], B=10), order=POOLED)

@@ -153,6 +153,58 @@ def test_only_the_headline_judge_and_pooled_orders_are_spoken_of(tmp_path: Path)
     assert "1.000 at q = 0 %" in text
 
 
+def test_larger_windows_take_a_line_each(tmp_path: Path) -> None:
+    cells, calls, found = [], [], []
+    for window, p0, theta_there in ((4096, 0.8341, 679.45), (8192, 0.92, 655.36), (16384, 0.96, None)):
+        cells.append(reader_cells().assign(window=window))
+        calls.append(make_trials(tmp_path, "reader").assign(window=window))
+        known: dict[str, Any] = {"identified": False, "p0": 0.95} if theta_there is None else {"theta": theta_there}
+        found += [fit(window=window, **{"p0": p0, **known}), fit(window=window, fitted_to="ceiling")]
+    text = summary(pd.concat(calls), [pd.concat(cells)], fits(*found))
+    lines = text.splitlines()
+    assert lines[0] == "fixed_budget, W = 4096, 8192 and 16384 tokens, judge rules (new calls)"
+    assert lines[3].startswith("    theta               679.5 tokens (")
+    # 1 - 655.36 / 8192 = 0.92 observed; 1 - 679.45 / 8192 = 0.91706 predicted.
+    found_there = "theta 655.4 (677.0 to 682.0 over calls), of ceiling 679.5; p0 92.0 %, 91.7 % predicted"
+    assert lines[5] == f"    W = 8192            {found_there}"
+    rest = " ".join(" ".join(lines[6:]).split())
+    assert "W = 16384 theta not identified: the cliff lies outside the measured shares, of ceiling 679.5; " in rest
+    assert "p0 95.9 % predicted calls 1080; without an answer" in rest
+    assert text.count("baseline") == 1
+
+
+def test_a_model_without_calls_in_the_base_window(tmp_path: Path) -> None:
+    cells = pd.concat([reader_cells(), reader_cells("large").assign(window=8192)])
+    trials = [make_trials(tmp_path, "reader"), make_trials(tmp_path, "large").assign(window=8192)]
+    text = summary(pd.concat(trials), [cells], fits(fit(), fit(model="large", window=8192)))
+    assert "  large\n    baseline accuracy   no calls at W = 4096\n    W = 8192            theta 679.5 (" in text
+
+
+def test_the_accounts_of_all_windows(tmp_path: Path) -> None:
+    row = {"source": "run", "experiment": "fixed_budget", "model": "reader", "judge": "rules", "heldout_window": np.nan}
+    accounts = pd.DataFrame(
+        [
+            {
+                "account": "theta",
+                "midpoint": 676.25,
+                "identified": True,
+                "sse": 0.1,
+                "aic": -109.24,
+                "heldout_rmse": 0.05,
+            },
+            {"account": "theta", "midpoint": 1.0, "identified": True, "sse": 1, "aic": 1, "heldout_window": 4096},
+            {"account": "p0", "midpoint": 0.99, "identified": False, "sse": 3, "aic": 24.46, "heldout_rmse": np.nan},
+            {"account": "truncation", "identified": True, "sse": 0, "aic": np.nan, "heldout_rmse": 0},
+        ]
+    )
+    accounts = accounts.assign(**{name: value for name, value in row.items() if name != "heldout_window"})
+    text = summary(make_trials(tmp_path, "reader"), [reader_cells()], fits(fit()), accounts=accounts)
+    assert "    one theta           676.3 tokens; AIC -109.2; RMSE in a window left out 0.050\n" in text
+    assert "    one p0              not identified; AIC 24.5; predicts no window\n" in text
+    assert "    truncation          fits exactly; RMSE in a window left out 0.000\n" in text
+    assert text.count("one theta") == 1
+
+
 def test_no_calls_are_said(tmp_path: Path) -> None:
     nothing = make_trials(tmp_path, "reader").iloc[:0]
     assert summary(nothing, [reader_cells().iloc[:0]], pd.DataFrame()) == "No calls: nothing was measured.\n"

@@ -9,7 +9,7 @@ import yaml
 from pydantic import ValidationError
 
 from rcwt.errors import TaskError
-from rcwt.tasks import Task, judge_digest, load_task, statement_digest
+from rcwt.tasks import Task, exact_digest, judge_digest, load_task, statement_digest
 
 REFERENCE = "# Pump\n\nThe pump moves 40 litres per minute.\nIts seal is made\nof nitrile rubber.\n"
 
@@ -287,3 +287,59 @@ def test_digests_cover_which_items_are_effective(folder: Path) -> None:
     two = load_task(folder)
     assert judge_digest(one) != judge_digest(two)
     assert statement_digest(one) != statement_digest(two)
+
+
+def field(**changes: Any) -> dict[str, Any]:
+    evidence = {"strict": ["The pump moves 40 litres per minute"], "lenient": ["40 litres per minute"]}
+    return {"id": "flow", "evidence": evidence, "accept": ["40 litres per minute"], **changes}
+
+
+def test_fields_are_read_beside_items(folder: Path) -> None:
+    write(folder, description(fields=[field(units=["litres per minute"])]))
+    task = load_task(folder)
+    assert [one.id for one in task.fields] == ["flow"]
+    assert exact_digest(task) != exact_digest(load_task_with(folder, fields=[field(accept=["40 litres"])]))
+    # What a judge of free text uses is not touched by them.
+    assert judge_digest(task) == judge_digest(load_task_with(folder, fields=None))
+
+
+def load_task_with(folder: Path, **changes: Any) -> Task:
+    write(folder, description(**changes))
+    return load_task(folder)
+
+
+@pytest.mark.parametrize(
+    ("fields", "parts"),
+    [
+        ([field(accept=["50 litres per minute"])], ["key 'fields[0]' (flow)", "its own evidence is a wrong answer"]),
+        ([field(reject=["pump"])], ["key 'fields[0]' (flow)"]),
+        ([field(), field()], ["key 'fields[1].id'", "fields[0] has already"]),
+        ([field(accept=["("])], ["key 'fields[0].accept[0]'", "not a regular expression"]),
+        ([field(unit=["l"])], ["key 'fields[0].unit' is unknown", "Did you mean 'units'?"]),
+        ([{"id": "flow", "accept": ["x"]}], ["key 'fields[0].evidence' is missing"]),
+        (
+            [field(evidence={"strict": ["The pump moves 40 gallons"], "lenient": ["40"]})],
+            ["key 'fields[0].evidence.strict[0]'", "not in reference.md"],
+        ),
+    ],
+)
+def test_a_field_that_cannot_be_used_is_refused(folder: Path, fields: list[dict[str, Any]], parts: list[str]) -> None:
+    write(folder, description(fields=fields))
+    message = refused(folder)
+    for part in parts:
+        assert part in message
+
+
+def test_an_algorithmic_task_needs_no_reference_and_answers_in_quotes(folder: Path) -> None:
+    (folder / "reference.md").unlink()
+    spec = description(kind="algorithmic", items=None)
+    write(folder, spec | {"answers": [{"id": "sum_correct", "answer": "YES"}]})
+    assert load_task(folder).answers[0].answer == "YES"
+    write(folder, spec)
+    assert "key 'answers' is missing; accepted: a list of at least one answer" in refused(folder)
+    write(folder, spec | {"answers": [{"id": "sum_correct", "answer": True}]})
+    message = refused(folder)
+    assert "key 'answers[0].answer'" in message
+    assert "in quotes" in message
+    write(folder, spec | {"answers": [{"id": "a", "answer": "NO"}, {"id": "a", "answer": "NO"}]})
+    assert "answers[0] has already" in refused(folder)

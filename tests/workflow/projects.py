@@ -79,11 +79,17 @@ class Project:
         file.write_text(after, encoding="utf-8")
 
 
-def copy_project(source: Path, target: Path) -> Project:
+def copy_project(source: Path, target: Path, experiments: str | None = "[fixed_budget]") -> Project:
+    """A copy that runs the main experiment alone, or the `experiments` given; None leaves the project's own."""
     for part in PARTS:
         if (source / part).is_dir():
             shutil.copytree(source / part, target / part, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
         else:
             target.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source / part, target / part)
-    return Project(target)
+    project = Project(target)
+    if experiments is not None:
+        project.edit(
+            "config/config.yaml", lambda text: re.sub(r"(?m)^experiments: .*$", f"experiments: {experiments}", text)
+        )
+    return project

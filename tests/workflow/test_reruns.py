@@ -1,6 +1,7 @@
 """What an edit reruns, seen in the plan of the real `snakemake`.
 
-Right counts: the issue of the main experiment (reader, rules, 9 shares x 2 orders = 18 conditions).
+Right counts: reader, rules, the main experiment in four windows of 9, 9, 8 and 8 shares, both orders. That is 18
+conditions at 4 096 tokens, as in the issue of the main experiment, and 68 in all.
 """
 
 import os
@@ -12,6 +13,7 @@ from projects import Project
 
 CELL_RULES = ("prompt", "calls", "scores")
 TASK = "resources/templates/spec_recall"
+CONDITIONS = 2 * (9 + 9 + 8 + 8)
 
 
 def cells(plan: dict[str, int]) -> tuple[int, ...]:
@@ -28,26 +30,31 @@ def test_touching_every_template_reruns_nothing(finished: Project) -> None:
     assert finished.plan() == {}
 
 
-def test_the_last_sentence_of_the_reference_is_in_eight_prompts(finished: Project) -> None:
-    # r >= 940 > 609 tokens at 0, 25, 50 and 75 %: the whole reference is in 4 shares x 2 orders.
+def test_the_last_sentence_of_the_reference_is_in_the_prompts_that_hold_it(finished: Project) -> None:
+    # The whole reference is there where r >= 609 tokens. At 4 096: 0, 25, 50, 75 % (r = 940 there, 376 at 90 %); at
+    # 8 192: 0 to 92 % (629; 472 at 94 %); at 16 384: 0, 50, 90 % (1 605; 482 at 97 %); at 32 768: 0, 50, 90, 97.5 %
+    # (811; 487 at 98.5 %). Each in both orders.
+    holding = 2 * (4 + 6 + 3 + 4)
     finished.edit(f"{TASK}/reference.md", lambda text: text.rstrip()[:-1] + " today.\n")
-    assert cells(finished.plan()) == (8, 8, 8)
+    assert cells(finished.plan()) == (holding, holding, holding)
 
 
 def test_the_coordination_text_is_in_every_prompt_but_those_without_any(finished: Project) -> None:
+    # Both orders of 0 % in each of four windows have none.
     finished.edit(f"{TASK}/coordination.md", lambda text: "Roundtable. " + text)
-    assert cells(finished.plan()) == (16, 16, 16)
+    assert cells(finished.plan()) == (CONDITIONS - 8,) * 3
 
 
 def test_more_trials_make_only_the_new_calls(finished: Project) -> None:
+    # 20 trials at 4 096 and at 8 192 tokens, 2 x 9 conditions each; 10 in the others, which stay as they are.
     finished.edit("config/config.yaml", lambda text: text.replace("trials: 20", "trials: 25"))
-    assert cells(finished.plan()) == (0, 18, 18)
+    assert cells(finished.plan()) == (0, 36, 36)
     responses = finished.folder / ".cache/responses"
     before = {path: path.stat().st_mtime_ns for path in responses.rglob("*.json")}
-    assert len(before) == 18 * 20
+    assert len(before) == 36 * 20 + 32 * 10
     finished.succeed("--cores", "8", "all")
     after = {path: path.stat().st_mtime_ns for path in responses.rglob("*.json")}
-    assert len(after) == 18 * 20 + 90
+    assert len(after) == len(before) + 36 * 5
     assert {path: after[path] for path in before} == before
 
 
@@ -58,12 +65,12 @@ def test_a_second_model_runs_its_own_cells_only(finished: Project) -> None:
         "registry: {reader-2: {litellm: embedded/reader, params: {max_tokens: 2000}}}\n"
         "prices: {reader-2: {input: 0, output: 0, as_of: 2026-11-29}}\n"
     )
-    assert cells(finished.plan("--configfile", str(second))) == (0, 18, 18)
+    assert cells(finished.plan("--configfile", str(second))) == (0, CONDITIONS, CONDITIONS)
 
 
 def test_judge_patterns_rerun_scores_only(finished: Project) -> None:
     finished.edit(f"{TASK}/task.yaml", _with_another_pattern)
-    assert cells(finished.plan()) == (0, 0, 18)
+    assert cells(finished.plan()) == (0, 0, CONDITIONS)
 
 
 def _with_another_pattern(text: str) -> str:
@@ -75,12 +82,12 @@ def _with_another_pattern(text: str) -> str:
 
 def test_scoring_code_reruns_scores_only(finished: Project) -> None:
     finished.edit("workflow/rcwt/scoring/rules.py", lambda text: text + "\n# another line\n")
-    assert cells(finished.plan()) == (0, 0, 18)
+    assert cells(finished.plan()) == (0, 0, CONDITIONS)
 
 
 def test_the_readers_code_reruns_its_calls(finished: Project) -> None:
     finished.edit("workflow/rcwt/reader.py", lambda text: text + "\n# another line\n")
-    assert cells(finished.plan()) == (0, 18, 18)
+    assert cells(finished.plan()) == (0, CONDITIONS, CONDITIONS)
 
 
 def test_the_seed_reruns_intervals_and_what_is_below(finished: Project) -> None:
@@ -88,15 +95,21 @@ def test_the_seed_reruns_intervals_and_what_is_below(finished: Project) -> None:
     plan = finished.plan()
     assert cells(plan) == (0, 0, 0)
     assert not {"trials", "condition_manifest", "tokenize_templates"} & set(plan)
-    assert {"intervals", "curves", "table_a1", "figure_1"} <= set(plan)
+    assert {"intervals", "curves", "window_accounts", "table_a1", "table_1", "figure_1", "figure_2"} <= set(plan)
 
 
-def test_a_colour_reruns_its_figure_only(finished: Project) -> None:
-    finished.edit("workflow/scripts/figure_1.py", _another_colour)
+@pytest.mark.parametrize("figure", ["figure_1", "figure_2"])
+def test_a_colour_reruns_its_figure_only(finished: Project, figure: str) -> None:
+    finished.edit(f"workflow/scripts/{figure}.py", _another_colour)
     plan = finished.plan()
     plan.pop("all", None)
     plan.pop("summary", None)  # it names the figure it stands beside
-    assert plan == {"figure_1": 1}
+    assert plan == {figure: 1}
+
+
+def test_the_code_of_the_accounts_reruns_them_and_what_tells_of_them(finished: Project) -> None:
+    finished.edit("workflow/rcwt/accounts.py", lambda text: text + "\n# another line\n")
+    assert finished.plan() == {"all": 1, "summary": 1, "window_accounts": 1}
 
 
 def _another_colour(text: str) -> str:
@@ -143,8 +156,32 @@ def test_results_copied_without_their_history_are_refused_when_stale(finished: P
     finished.succeed("--cores", "2", "all", "--forcerun", "condition_manifest")
 
 
-def test_a_table_alone_can_be_asked_for(project: Project) -> None:
-    output = project.succeed("results/tables/table_a1.csv", "-n")
-    assert "figure_1" not in output
+@pytest.mark.parametrize(("table", "others"), [("table_a1", "table_1"), ("table_1", "table_a1")])
+def test_a_table_alone_can_be_asked_for(project: Project, table: str, others: str) -> None:
+    output = project.succeed(f"results/tables/{table}.csv", "-n")
+    assert f"rule {table}:" in output
+    for rule in (others, "figure_1", "figure_2", "window_accounts", "summary"):
+        assert f"rule {rule}:" not in output
     assert not (project.folder / "results").exists()
     assert Path(project.folder / "Snakefile").exists()
+
+
+def test_without_a_fixed_budget_nothing_of_window_scaling_is_made(project: Project) -> None:
+    design = "{kind: intact, task: spec_recall, shares: [0, 50], trials: 1, params: {max_tokens: 700}}"
+    (project.folder / "mine.yaml").write_text(f"experiments: [mine]\ndesigns: {{mine: {design}}}\n")
+    plan = project.plan("--configfile", "mine.yaml")
+    assert not {"table_1", "figure_2", "window_accounts"} & set(plan)
+
+
+def test_one_window_alone_has_a_table_1_and_no_accounts(project: Project) -> None:
+    window = "{window: 4096, shares: [0, 50, 90, 92, 94], trials: 1}"
+    (project.folder / "mine.yaml").write_text(
+        f"designs: {{fixed_budget: {{windows: [{window}]}}}}\nbootstrap: {{B: 100}}\n"
+    )
+    project.succeed("--cores", "2", "all", "--configfile", "mine.yaml")
+    header, row = (project.folder / "results/tables/table_1.csv").read_text().splitlines()
+    assert header.endswith("observed_p0_16384_percent")
+    assert row.startswith("reader,")
+    assert row.endswith(",,")  # 8 192 and 16 384 were not measured
+    assert len((project.folder / "results/tables/window_accounts.csv").read_text().splitlines()) == 1
+    assert (project.folder / "results/figures/figure_2.png").stat().st_size > 10_000

@@ -188,9 +188,11 @@ def test_the_papers_models_are_priced_without_keys(project: Project) -> None:
     assert output.returncode == 0
     found = SPEND.fullmatch(output.stdout.splitlines()[-1])
     assert found
-    # 3 models x 18 cells x 20 calls, as many of the judge, and 3 preflights.
-    assert int(found[1]) == 2 * 1080 + 3
-    assert 4 < Decimal(found[5]) <= Decimal(found[6]) < 12
+    # 3 models x (36 cells x 20 calls at 4 096 and 8 192 tokens, 32 x 10 in the larger windows, 18 x 20 of the open task
+    # with its evidence intact; 10 x 5 intact, 10 x 20 algorithmic); the judge scores all but these; 3 preflights.
+    judged = 36 * 20 + 32 * 10 + 18 * 20
+    assert int(found[1]) == 3 * (judged + 50 + 200) + 3 * judged + 3
+    assert 30 < Decimal(found[5]) <= Decimal(found[6]) < 60
     assert not (project.folder / "results").exists()
     assert not (project.folder / ".cache").exists()
 

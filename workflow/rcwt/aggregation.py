@@ -72,7 +72,7 @@ def gather(
                 )
                 for judge in judges_of(condition, judges)
             }
-            counts = effective[condition["task"]]
+            counts = {} if condition["scored_by"] == "rules" else effective[condition["task"]]
             trials += _trial_rows(condition, records, next(iter(judged.values())), counts)
             for cell in judged.values():
                 scores += _score_rows(condition, cell, counts)
@@ -163,5 +163,5 @@ def _score_rows(
                 "item": item,
                 "effective": effective.get(item, True),
                 "score": score,
-                "score_status": trial.status,
+                "score_status": "truncated" if item in trial.cut_items else trial.status,
             }

@@ -18,7 +18,7 @@ from rcwt.errors import RcwtError
 from rcwt.records import TrialRecord
 from rcwt.scoring.by_human import sample_id
 from rcwt.scoring.outcomes import reply_of
-from rcwt.tasks import Item
+from rcwt.task_items import Item
 
 SAMPLE_COLUMNS = ("sample", "reply", "item", "statement", "score")
 KEY_COLUMNS = (

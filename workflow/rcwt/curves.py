@@ -93,10 +93,16 @@ def logistic_bounds(means: Floats, window: int) -> tuple[Floats, Floats]:
 def logistic(p: ArrayLike, params: ArrayLike) -> tuple[Floats, Floats]:
     """Value (..., n) and derivatives (..., n, 3) of the logistic at `p` (n,) for `params` (..., 3)."""
     share = np.asarray(p, dtype=float)
-    R0, k, p0 = (part[..., None] for part in np.moveaxis(np.asarray(params, dtype=float), -1, 0))
+    R0, k, p0 = _columns(params)
     part = expit(k * (p0 - share))
     slope = R0 * part * (1 - part)
     return R0 * part, np.stack([part, slope * (p0 - share), slope * k], axis=-1)
+
+
+def _columns(params: ArrayLike) -> list[Floats]:
+    """Each parameter of `params` (..., k) with one axis more, for the points."""
+    whole = np.asarray(params, dtype=float)
+    return [whole[..., place, None] for place in range(whole.shape[-1])]
 
 
 def midpoint_identified(p: Floats, params: Floats, low: Floats, high: Floats) -> np.ndarray:
@@ -225,24 +231,25 @@ def _full_rank(jacobian: Floats) -> bool:
     return bool(np.linalg.matrix_rank(jacobian, rtol=1e-6) == jacobian.shape[1])
 
 
-# The non-linear families are all R0 times a shape; given the shape's parameters, the best R0 is known.
+# The non-linear families are all R0 times a shape; given the shape's parameters, the best R0 is known. Like `logistic`
+# each gives values (..., n) and derivatives (..., n, k) at p (n,) for parameters (..., k).
 _Shape = Callable[[Floats, Floats], tuple[Floats, Floats]]
 
 
 def _power(p: Floats, params: Floats) -> tuple[Floats, Floats]:
-    R0, alpha = params
+    R0, alpha = _columns(params)
     part = (1 - p) ** alpha
     return R0 * part, np.stack([part, R0 * part * np.log1p(-p)], axis=-1)
 
 
 def _exponential(p: Floats, params: Floats) -> tuple[Floats, Floats]:
-    R0, rate = params
+    R0, rate = _columns(params)
     part = np.exp(-rate * p)
     return R0 * part, np.stack([part, -R0 * part * p], axis=-1)
 
 
 def _piecewise(p: Floats, params: Floats) -> tuple[Floats, Floats]:
-    R0, p_star, beta = params
+    R0, p_star, beta = _columns(params)
     past = np.maximum(0, p - p_star) / (1 - p_star)
     part = np.maximum(0, 1 - beta * past)
     sloped = (past > 0) & (part > 0)
@@ -279,11 +286,11 @@ def _shape_grid(family: str, p: Floats, window: int) -> list[tuple[float, ...]]:
 
 def _many_starts(family: str, p: Floats, target: Floats, window: int, low: Floats, high: Floats) -> OptimizeResult:
     shape = _SHAPES[family]
-    starts: list[tuple[float, ...]] = []
-    for rest in _shape_grid(family, p, window):
-        part, _ = shape(p, np.array([1.0, *rest]))
-        scale = float(np.clip(part @ target / max(float(part @ part), 1e-300), low[0], high[0]))
-        starts.append((float(np.sum((scale * part - target) ** 2)), scale, *rest))
+    grid = np.array(_shape_grid(family, p, window))
+    parts, _ = shape(p, np.column_stack([np.ones(len(grid)), grid]))
+    scales = np.clip(parts @ target / np.maximum((parts**2).sum(axis=1), 1e-300), low[0], high[0])
+    sse = ((scales[:, None] * parts - target) ** 2).sum(axis=1)
+    starts = [tuple(start) for start in np.column_stack([sse, scales, grid]).tolist()]
     starts.sort()
     # The best starts of all, and the best for each value of k, or of p_star and of beta.
     axes = {"logistic": (2,), "piecewise": (2, 3)}.get(family, ())

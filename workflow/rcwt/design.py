@@ -99,6 +99,12 @@ def conditions(config: Config, tasks: Mapping[str, Task]) -> list[Condition]:
 def _of(experiment: str, config: Config, tasks: Mapping[str, Task]) -> Iterator[Condition]:
     design = config.designs[experiment]
     task = tasks[design.task]
+    if (design.kind == "algorithmic") != (task.kind == "algorithmic"):
+        raise DesignError(
+            f"designs.{experiment}: found the kind '{design.kind}' with the task '{design.task}', which is of the kind "
+            f"'{task.kind}'; accepted: an algorithmic task for the kind 'algorithmic', and for no other. Correct one "
+            "of the two"
+        )
     if isinstance(design, Intact):
         yield from _intact(experiment, design, task)
     elif isinstance(design, Packs):
@@ -126,6 +132,11 @@ def _intact(experiment: str, design: Intact, task: Task) -> Iterator[Condition]:
         raise DesignError(
             f"designs.{experiment}.question: found '{design.question}'; accepted: a question of {task.folder} "
             f"({', '.join(task.questions) or 'it has none'}), or null for its instruction"
+        )
+    if design.question is not None and not task.fields:
+        raise DesignError(
+            f"designs.{experiment}.question: found '{design.question}', but {task.folder}/task.yaml has no 'fields' to "
+            "score its answers by; accepted: a task with fields. Add them, or leave the question out"
         )
     u = count(task.instruction if design.question is None else task.questions[design.question])
     r = count(task.reference or "")

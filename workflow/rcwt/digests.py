@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).parent
 NEUTRAL = frozenset(
     {
         *("errors", "config", "config_values", "config_designs", "config_files", "config_check"),
-        *("digests", "tasks", "tokens", "study", "runtime"),
+        *("digests", "tasks", "task_items", "tokens", "study", "runtime"),
     }
 )
 

@@ -78,6 +78,22 @@ class Series:
     marker: str
 
 
+#: The models that most runs show keep their look, so that two figures can be compared.
+KNOWN = {
+    "gemini-2.0-flash": Series(PALETTE["blue"], "o"),
+    "claude-haiku-4-5-20251001": Series(PALETTE["vermilion"], "s"),
+    "gpt-4.1-mini": Series(PALETTE["green"], "^"),
+    "reader": Series(PALETTE["black"], "D"),
+}
+OTHERS = (
+    Series(PALETTE["purple"], "v"),
+    Series(PALETTE["sky"], "P"),
+    Series(PALETTE["brown"], "X"),
+    Series(PALETTE["orange"], "h"),
+)
+SPARE_MARKERS = ("<", ">", "p", "d")
+
+
 @contextmanager
 def style() -> Iterator[None]:
     """Draw in the style of the project, whatever the user's own matplotlib settings are."""
@@ -98,6 +114,19 @@ def save(figure: Figure, prefix: str | Path) -> None:
 def close_panels() -> ConstrainedLayoutEngine:
     """A layout whose panels stand as close as their labels allow."""
     return ConstrainedLayoutEngine(wspace=0.0, w_pad=0.01)
+
+
+def looks(plotted: Sequence[str], printed: Sequence[str] = ()) -> dict[str, Series]:
+    """A look for each model: its own where it has one, else the next that no plotted model has.
+
+    Up to eight plotted models differ in colour and marker; one of them may have the colour, never the marker, of a
+    model that is only printed.
+    """
+    own = {model: KNOWN[model] for model in (*plotted, *printed) if model in KNOWN}
+    unused = [look.colour for model, look in KNOWN.items() if model not in plotted]
+    free = [*OTHERS, *(Series(colour, marker) for colour, marker in zip(unused, SPARE_MARKERS, strict=False))]
+    others = [model for model in dict.fromkeys((*plotted, *printed)) if model not in KNOWN]
+    return own | {model: free[place % len(free)] for place, model in enumerate(others)}
 
 
 def message_figure(text: str) -> Figure:

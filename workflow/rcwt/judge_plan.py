@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rcwt.config import Config
 from rcwt.prompts import MESSAGE_OVERHEAD
 from rcwt.responses import Request
-from rcwt.tasks import Item
+from rcwt.task_items import Item
 from rcwt.terms import output_cap
 from rcwt.tokens import count
 

@@ -16,7 +16,7 @@ UNSCORED = ("judge_unparsed", "judge_truncated", "not_scored")
 BUDGET = ["p", "c", "r", "u"]
 _CALL = ["source", *TRIAL_KEY]
 _SHARE = ["source", "experiment", "window", "model", "q"]
-_COUNTS = ["hits", "possible", "items", "raw_hits", "raw_possible", "raw_items"]
+_COUNTS = ["hits", "possible", "items", "raw_hits", "raw_possible", "raw_items", "unparsed", "cut"]
 
 
 class StatisticsError(RcwtError):
@@ -28,10 +28,11 @@ def judged_calls(trials: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
 
     `trials` and `scores` have the columns of `rcwt.trials`. Beside the trial's key, status, budget and
     ceiling the result has `judge`, `hits`, `possible`, `missing` (effective items without a score),
-    `raw_hits`, `raw_possible`, and `call`, the trial's row number, which `item_scores` gives too. A judge has
-    rows at each share where it scored anything or was the headline judge. How many items a call without any
-    score row has is taken from its neighbours of the same experiment, judge and pack. Raises StatisticsError
-    for doubled rows and unknown statuses.
+    `raw_hits`, `raw_possible`, `unparsed` and `cut` (effective items that are misses because the reply has
+    not the form that was asked for, or because the output cap cut them off), and `call`, the trial's row
+    number, which `item_scores` gives too. A judge has rows at each share where it scored anything or was the
+    headline judge. How many items a call without any score row has is taken from its neighbours of the same
+    experiment, judge and pack. Raises StatisticsError for doubled rows and unknown statuses.
     """
     numbered = _numbered(trials)
     items = item_scores(trials, scores)
@@ -61,7 +62,7 @@ def item_scores(trials: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     items["score"] = np.where(silent, 0.0, score)
     # An item that nobody excluded counts.
     items["effective"] = items["effective"].astype("boolean").fillna(True).astype(bool)
-    return items[[*_CALL, "call", "judge", "item", "effective", "score"]]
+    return items[[*_CALL, "call", "judge", "item", "effective", "score", "score_status"]]
 
 
 def _sums(items: pd.DataFrame) -> pd.DataFrame:
@@ -69,6 +70,8 @@ def _sums(items: pd.DataFrame) -> pd.DataFrame:
     raw = items.groupby(by)["score"]
     effective = items[items["effective"]].groupby(by)["score"]
     columns = [effective.sum(), effective.count(), effective.size(), raw.sum(), raw.count(), raw.size()]
+    said = items["score_status"].where(items["effective"])
+    columns += [said.eq(status).groupby([items[name] for name in by]).sum() for status in ("unparsed", "truncated")]
     return pd.concat(columns, axis=1, keys=_COUNTS).reset_index()
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from rcwt.evidence import ceiling, completes_at, stated
 from rcwt.prompts import block, blocks_of
+from rcwt.task_items import Evidence
 from rcwt.tasks import Task
 from rcwt.tokens import ENCODING, count
 
@@ -31,24 +32,24 @@ def task_tokens(task: Task) -> dict[str, Any]:
         "task": task.name,
         "encoding": ENCODING,
         "tokens": {name: count(text) for name, text in texts.items()},
-        "items": [
-            {
-                "id": item.id,
-                "effective": item.effective,
-                "evidence": {"strict": list(item.evidence.strict), "lenient": list(item.evidence.lenient)},
-                "completes_at": {
-                    "strict": completes_at(task.reference or "", item.evidence.strict),
-                    "lenient": completes_at(task.reference or "", item.evidence.lenient),
-                },
-            }
-            for item in task.items
-        ],
+        "items": [_facts(task, item.id, item.effective, item.evidence) for item in task.items],
+        "fields": [_facts(task, field.id, True, field.evidence) for field in task.fields],
+    }
+
+
+def _facts(task: Task, name: str, effective: bool, evidence: Evidence) -> dict[str, Any]:
+    known = {"strict": evidence.strict, "lenient": evidence.lenient}
+    return {
+        "id": name,
+        "effective": effective,
+        "evidence": {strictness: list(parts) for strictness, parts in known.items()},
+        "completes_at": {strictness: completes_at(task.reference or "", parts) for strictness, parts in known.items()},
     }
 
 
 def row(prompt: Mapping[str, Any], tokens: Mapping[str, Any], trials: int) -> dict[str, Any]:
     """The manifest row of a condition, from its prompt file and its task's tokens file."""
-    blocks, items = blocks_of(prompt), tokens["items"]
+    blocks, items = blocks_of(prompt), tokens["fields" if prompt["question"] else "items"]
     return {
         **{name: prompt[name] for name in COLUMNS if name in prompt},
         "ceiling_strict": ceiling(blocks.values(), items, "strict"),

@@ -101,7 +101,7 @@ class Planner:
         self._requests: dict[tuple[str, str], tuple[Request, list[str]]] = {}
         self._frames: dict[tuple[str, str], JudgeFrame] = {}
         self._means: dict[tuple[str, Role], Fraction | None] = {}
-        #: The first request of each model that has a call to make over a network, once `rows` has planned them.
+        #: Of the last plan made, the first request of each model that has a call to make over a network.
         self.first: dict[str, Request] = {}
 
     def rows(self, cells: Cells) -> list[Row]:
@@ -113,6 +113,7 @@ class Planner:
         """
         tallies: dict[tuple[str | None, str, Role], _Tally] = defaultdict(_Tally)
         planned: set[str] = set()
+        self.first = {}
         for condition, model in cells.answered:
             tally = tallies[self.study.conditions[condition].experiment, model, "target"]
             request, keys = self.requests(condition, model)

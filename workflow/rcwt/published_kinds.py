@@ -181,7 +181,7 @@ LAYOUTS = (SPEC_RECALL, ALGORITHMIC, INTACT, PACK, RESCORE)
 
 MAIN_TASK = Task("fixed_budget", "spec_recall", "fixed_budget", ORIGINAL)
 _ALGORITHMIC_TASK = Task("algorithmic", "algorithmic", "algorithmic", RULES)
-_INTACT_TASK = Task("intact", "spec_recall", "intact", RULES)
+INTACT_TASK = Task("intact", "spec_recall", "intact", RULES)
 
 
 def layout_of(header: tuple[str, ...]) -> Layout | None:
@@ -236,7 +236,7 @@ def read_fields(row: Cells) -> Call:
     q, task, c = row.share("target_ratio"), row.count("task_tokens"), row.count("coordination_tokens")
     _check_share(row, q, c, task)
     scores = tuple(ItemScore(item, True, row.bit(item)) for item in INTACT_ITEMS)
-    return _call(row, _INTACT_TASK, Budget(task + c, q, c, None, task), scores)
+    return _call(row, INTACT_TASK, Budget(task + c, q, c, None, task), scores)
 
 
 def read_pack(row: Cells, experiment: str, scores: tuple[ItemScore, ...]) -> Call:

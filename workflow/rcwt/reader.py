@@ -42,6 +42,11 @@ _NUMERIC = (
 )
 
 
+#: Words by which a field asks for an amount of one thing for each of another, and how such an amount is written.
+_RATE = frozenset(("bandwidth", "frequency", "rate", "speed", "throughput"))
+_FOR_EACH = re.compile(r"/|%|\b(?:per|an?|each|every)\b")
+
+
 @dataclass(frozen=True)
 class ReaderReply:
     """A reply as any model gives one: its text, why it ended, and its cl100k tokens."""
@@ -182,15 +187,17 @@ def _value(index: _Index, name: str, description: str) -> str | None:
     query = f"{_spaced(name)} {description}"
     stems = set(index.stem(query))
     numeric = not set(_NUMERIC.split()).isdisjoint(words(query))
+    a_rate, found = not _RATE.isdisjoint(words(query)), None
     for number in index.ranked(query, _FIELD_CANDIDATES):
         if len(stems.intersection(index.stems[number])) < _FIELD_COVERAGE * len(stems):
             continue
         text = index.sentences[number].text
         asked = {word for word in words(text) if not stems.isdisjoint(index.stem(word))}
         value = quantity(text, asked) if numeric else phrase(text, asked)
-        if value:
+        if value and (not a_rate or _FOR_EACH.search(value)):
             return value
-    return None
+        found = found or value or None
+    return found
 
 
 def _spaced(name: str) -> str:

@@ -7,6 +7,7 @@ another document with other facts at other places would give; it is much the wid
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -60,7 +61,6 @@ def curve_fits(
     calls = dict(iter(judged_calls(trials, scores).groupby(CURVE_KEY)))
     items = dict(iter(item_scores(trials, scores).groupby(CURVE_KEY)))
     rows: list[dict[str, object]] = []
-    ceiling_fits: dict[tuple[object, ...], list[Fit]] = {}
     for key, points in cells[cells["order"] == POOLED].groupby(CURVE_KEY):
         named = dict(zip(CURVE_KEY, key, strict=True))
         points = points.sort_values("q")
@@ -77,10 +77,8 @@ def curve_fits(
             rows.append(row)
         if points["ceiling"].notna().all():
             p, ceiling = (points[name].to_numpy(dtype=float) for name in ("p", "ceiling"))
-            same = (window, *p, *ceiling)
-            if same not in ceiling_fits:
-                ceiling_fits[same] = [fit(family, p, ceiling, window) for family in FAMILIES[:-1]]
-            rows += [{**named, "fitted_to": "ceiling", **_row(one, window)} for one in ceiling_fits[same]]
+            fits = (_fit(family, p, ceiling, window) for family in FAMILIES[:-1])
+            rows += [{**named, "fitted_to": "ceiling", **_row(one, window)} for one in fits]
     return pd.DataFrame(rows, columns=CURVE_COLUMNS)
 
 
@@ -110,7 +108,23 @@ def theta_interval(p: Floats, means: Floats, window: int) -> ThetaInterval:
 
 
 def _alone(p: Floats, means: Floats, window: int) -> Floats:
-    return np.array([list(fit("logistic", p, means, window).params.values())])
+    return np.array([list(_fit("logistic", p, means, window).params.values())])
+
+
+def _fit(family: str, p: Floats, means: Floats, window: int, ceiling: Floats | None = None) -> Fit:
+    """`rcwt.curves.fit`, once for equal points: a ceiling is shared by all models, and the reader meets it."""
+    return _fit_once(family, tuple(p), tuple(means), window, None if ceiling is None else tuple(ceiling))
+
+
+@lru_cache(maxsize=1024)
+def _fit_once(
+    family: str,
+    p: tuple[float, ...],
+    means: tuple[float, ...],
+    window: int,
+    ceiling: tuple[float, ...] | None,
+) -> Fit:
+    return fit(family, p, means, window, ceiling)
 
 
 def call_means(calls: pd.DataFrame, B: int, seed: int) -> Floats:
@@ -166,7 +180,7 @@ def _accuracy_fits(points: pd.DataFrame, window: int) -> Iterator[Fit]:
     p, means, ceiling = (points[name].to_numpy(dtype=float) for name in ("p", "effective_mean", "ceiling"))
     for family in FAMILIES:
         if family != "truncation" or np.isfinite(ceiling).all():
-            yield fit(family, p, means, window, ceiling)
+            yield _fit(family, p, means, window, ceiling if family == "truncation" else None)
 
 
 def _intervals(

@@ -25,6 +25,8 @@ CELL_COLUMNS = [
     *("ci_low", "ci_high", "ci_method", "wilson_low", "wilson_high", "ceiling"),
     # Additions: calls with at least one effective score; calls with every effective item right.
     *("n_scored", "n_complete", "raw_hits", "raw_possible"),
+    # Effective items that are misses because the output cap cut the reply off before them (named answers).
+    "n_cut_items",
 ]
 #: A cell whose orders are added.
 POOL_KEY = ["source", "experiment", "window", "model", "judge", "q"]
@@ -96,11 +98,12 @@ def _counted(calls: pd.DataFrame) -> pd.DataFrame:
         n_planned=1,
         n_answered=answered,
         **{f"n_{status}": calls["status"] == status for status in STATUSES if status != "ok"},
-        n_unparsed=answered & ~whole,
+        n_unparsed=answered & (~whole | (calls["unparsed"] > 0)),
         n_scored=scored,
         n_complete=scored & whole & (calls["hits"] == calls["possible"]),
         # With a score missing, a call is known not to be complete once a scored item is wrong.
         n_settled=scored & (whole | (calls["hits"] < calls["possible"])),
+        n_cut_items=calls["cut"],
         answered_hits=calls["hits"].where(answered, 0),
         answered_possible=calls["possible"].where(answered, 0),
     )

@@ -16,7 +16,7 @@ from rcwt.errors import ConfigError, TaskError
 from rcwt.prompts import Prompt
 from rcwt.published_files import csv_files
 from rcwt.scoring.model_judge import ask_params
-from rcwt.tasks import Task, judge_digest, load_task, statement_digest
+from rcwt.tasks import Task, exact_digest, judge_digest, load_task, statement_digest
 
 #: Kinds of design, in the order in which their tables are made; a kind names its cells table.
 KINDS = ("fixed_budget", "intact", "algorithmic", "packs")
@@ -132,6 +132,8 @@ class Study:
     def judge_digest(self, condition: str, judge: str) -> str:
         """What a judge's scores are made from, beside the replies: what it is, the items it checks and its code."""
         task = self.tasks[self.conditions[condition].task]
+        if self.conditions[condition].by_rule:
+            return digest([judge, exact_digest(task), code_digest("scoring")])
         if judge == RULES_JUDGE:
             return digest([judge, judge_digest(task), code_digest("scoring")])
         if judge == HUMAN_JUDGE:

@@ -1,16 +1,23 @@
-"""What a run found, in a few lines: for each model its baseline, reserve theta, calls without an answer, and cost."""
+"""What a run found, in a few lines: for each model its baseline, reserve theta, calls without an answer, and cost.
+
+Of an experiment in several windows the base window (4 096 tokens) is told in full, each other one in a line.
+"""
 
 import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
+from itertools import groupby
 from typing import Any
 
 import pandas as pd
 
 from rcwt.curves import MIN_FALL, P0_BOUNDS
 from rcwt.printed import comparison
+from rcwt.reader import LABEL as READER_LABEL
 from rcwt.reader import NAME as READER_NAME
+from rcwt.scaling import Scaling, scaling
+from rcwt.statistics import POOLED
 from rcwt.statuses import NON_ANSWERS
 from rcwt.tables import (
     MAIN_EXPERIMENT,
@@ -22,6 +29,7 @@ from rcwt.tables import (
     printed_accuracy,
     printed_percent,
     select,
+    select_windows,
 )
 
 #: No line is longer.
@@ -39,6 +47,7 @@ def summary(
     figure: str | None = None,
     embedded: Sequence[str] = (READER_NAME,),
     printed: Mapping[tuple[str, str], str] | None = None,
+    accounts: pd.DataFrame | None = None,
 ) -> str:
     """The text of `summary.txt`, each line at most 110 characters.
 
@@ -46,16 +55,21 @@ def summary(
     them. Accuracies are those of the headline judge, orders pooled; theta is in tokens, with the interval of refits
     over calls and over facts; cost is the sum of the calls' own costs in US dollars. `table` and `figure` say where
     these are; `embedded` names the models that are the extractive reader. The paper's own calls are held against its
-    `printed` Table A1.
+    `printed` Table A1; `accounts` has the columns of `rcwt.accounts`.
     """
+    intact = trials[trials["kind"] == "intact"]
+    windowed = trials.drop(index=intact.index)
     lines = []
     if trials.empty:
         lines.append("No calls: nothing was measured.")
-    for selection in _selections(trials, cells, embedded):
-        lines += [*_block(selection, trials, curves), ""]
-        main = (selection.experiment, selection.window) == (MAIN_EXPERIMENT, MAIN_WINDOW)
+    for selection in _selections(windowed, cells, embedded):
+        found = scaling(selection, curves)
+        lines += [*_block(found, trials, curves, accounts), ""]
+        main = (selection.experiment, found.base) == (MAIN_EXPERIMENT, MAIN_WINDOW)
         if printed and main and selection.published:
-            lines += [f"  {line}" for line in comparison(selection, printed)] + [""]
+            lines += [f"  {line}" for line in comparison(found.at(found.base), printed)] + [""]
+    for experiment in dict.fromkeys(intact["experiment"]):
+        lines += [*_intact(experiment, intact, cells, embedded), ""]
     for name, path in (("Table", table), ("Figure", figure)):
         if path:
             lines.append(f"{name:<{_GAP}}{path}")
@@ -63,35 +77,124 @@ def summary(
 
 
 def _selections(trials: pd.DataFrame, cells: Sequence[pd.DataFrame], embedded: Sequence[str]) -> Iterator[Selection]:
-    """What to speak of: each experiment and window that was called, under its headline judge."""
+    """What to speak of: each experiment, with the windows in which it was called, under its headline judge."""
     for table in cells:
         for experiment in dict.fromkeys(table["experiment"]):
-            own = table[table["experiment"] == experiment]
             called = trials[trials["experiment"] == experiment]
-            for window in sorted({int(size) for size in own["window"]}):
-                judges = called.loc[called["window"] == window, "headline_judge"].dropna().unique()
-                for judge in sorted(judges):
-                    yield select(own, judge=judge, experiment=experiment, window=window, embedded=embedded)
+            own = table[(table["experiment"] == experiment) & table["window"].isin(called["window"])]
+            headline = called[["window", "headline_judge"]].dropna().drop_duplicates()
+            for judge, windows in headline.groupby("headline_judge")["window"]:
+                rows = own[own["window"].isin(windows)]
+                yield select_windows(rows, judge=str(judge), experiment=experiment, embedded=embedded)
 
 
-def _block(selection: Selection, trials: pd.DataFrame, curves: pd.DataFrame) -> Iterator[str]:
-    """The lines of one experiment and window."""
-    experiment, window, judge = selection.experiment, selection.window, selection.judge
-    yield f"{experiment}, W = {window} tokens, judge {judge} ({selection.source})"
-    fitted = not curves.empty and bool(((curves["experiment"] == experiment) & (curves["window"] == window)).any())
-    own = trials[(trials["experiment"] == experiment) & (trials["window"] == window)]
+def _block(found: Scaling, trials: pd.DataFrame, curves: pd.DataFrame, accounts: pd.DataFrame | None) -> Iterator[str]:
+    """The lines of one experiment."""
+    selection, experiment, judge = found.selection, found.selection.experiment, found.selection.judge
+    windows = " and ".join(", ".join(map(str, found.windows)).rsplit(", ", 1))
+    yield f"{experiment}, W = {windows} tokens, judge {judge} ({selection.source})"
+    fitted = not curves.empty and bool((curves["experiment"] == experiment).any())
+    own = trials[(trials["experiment"] == experiment) & trials["window"].isin(found.windows)]
     explained = selection.explained()
     for model in paper_order(selection.models):
-        cells, calls = selection.of(model), own[own["model"] == model]
-        rows = [("baseline accuracy", baseline(cells))]
+        calls = own[own["model"] == model]
+        rows = _base_rows(found, curves, model, fitted)
         if fitted:
-            key = (str(experiment), window or 0, str(judge), model)
-            rows.append(("theta", theta(fit_of(curves, *key), cells)))
-            rows.append(("theta of ceiling", _theta_of_ceiling(fit_of(curves, *key, "ceiling"), cells)))
+            rows += _window_rows(found, curves, model)
+            rows += _account_rows(selection, accounts, model)
         rows += [("calls", _calls(calls)), ("cost", cost(calls))]
         yield f"  {model}" + (f" ({explained[model]})" if model in explained else "")
         for name, text in rows:
             yield from _lines(name, text)
+
+
+def _base_rows(found: Scaling, curves: pd.DataFrame, model: str, fitted: bool) -> list[tuple[str, str]]:
+    """Baseline and theta in the base window."""
+    cells = found.at(found.base).of(model)
+    if cells.empty:
+        return [("baseline accuracy", f"no calls at W = {found.base}")]
+    rows = [("baseline accuracy", baseline(cells))]
+    if fitted:
+        key = _fit_key(found, found.base, model)
+        rows.append(("theta", theta(fit_of(curves, *key), cells)))
+        rows.append(("theta of ceiling", _theta_of_ceiling(fit_of(curves, *key, "ceiling"), cells)))
+    return rows
+
+
+def _fit_key(found: Scaling, window: int, model: str) -> tuple[str, int, str, str]:
+    return str(found.selection.experiment), window, str(found.selection.judge), model
+
+
+def _window_rows(found: Scaling, curves: pd.DataFrame, model: str) -> Iterator[tuple[str, str]]:
+    """A line for each other window that was measured: theta there, and p0 as observed and as predicted."""
+    for window in found.windows:
+        cells = found.at(window).of(model)
+        if window == found.base or cells.empty:
+            continue
+        key = _fit_key(found, window, model)
+        fit, ceiling = fit_of(curves, *key), fit_of(curves, *key, "ceiling")
+        text = f"theta {_short_theta(fit, cells)}"
+        if ceiling is not None:
+            text += f", of ceiling {_tokens(ceiling['theta']) if ceiling['identified'] else 'not identified'}"
+        shares = ((found.observed(model, window), ""), (found.predicted(model, window), " predicted"))
+        known = [f"{_tokens(100 * p0.value)} %{how}" for p0, how in shares if p0 and not math.isnan(p0.value)]
+        yield f"W = {window}", text + (f"; p0 {', '.join(known)}" if known else "")
+
+
+def _short_theta(fit: "pd.Series[Any] | None", cells: pd.DataFrame) -> str:
+    """Theta and its interval over calls, where there is one that is not a point."""
+    if fit is None or not fit["identified"]:
+        return theta(fit, cells)
+    low, high = fit["theta_ci_low"], fit["theta_ci_high"]
+    sure = "" if math.isnan(low) or math.isclose(low, high) else f" ({_tokens(low)} to {_tokens(high)} over calls)"
+    return _tokens(fit["theta"]) + sure
+
+
+def _account_rows(selection: Selection, accounts: pd.DataFrame | None, model: str) -> Iterator[tuple[str, str]]:
+    """How well one theta, one p0 and the truncation model account for all windows of a model together."""
+    if accounts is None or accounts.empty:
+        return
+    key = {"experiment": selection.experiment, "judge": selection.judge, "model": model}
+    rows = accounts[(accounts[list(key)] == pd.Series(key)).all(axis=1) & accounts["heldout_window"].isna()]
+    for _, row in rows.iterrows():
+        name, error = str(row["account"]), row["heldout_rmse"]
+        parts = []
+        if name != "truncation":
+            number = f"{_tokens(row['midpoint'])} tokens" if name == "theta" else f"{_tokens(100 * row['midpoint'])} %"
+            parts.append(number if row["identified"] else "not identified")
+        parts.append("fits exactly" if row["sse"] == 0 else f"AIC {row['aic']:.1f}")
+        parts.append("predicts no window" if pd.isna(error) else f"RMSE in a window left out {error:.3f}")
+        yield name if name == "truncation" else f"one {name}", "; ".join(parts)
+
+
+def _intact(
+    experiment: str, trials: pd.DataFrame, cells: Sequence[pd.DataFrame], embedded: Sequence[str]
+) -> Iterator[str]:
+    """The lines of an intact task, whose window is another for each amount of coordination: one block for all."""
+    called = trials[trials["experiment"] == experiment]
+    judge = called["headline_judge"].iloc[0]
+    own = pd.concat([table[(table["experiment"] == experiment) & (table["judge"] == judge)] for table in cells])
+    shown = select(own, judge=judge, embedded=embedded)
+    yield f"{experiment}, task intact beside c tokens of coordination, judge {judge} ({shown.source})"
+    for model in paper_order(own["model"]):
+        rows = own[(own["model"] == model) & (own["order"] == POOLED)].sort_values("c").to_dict("records")
+        of = called[called["model"] == model]
+        yield f"  {model}" + (f" ({READER_LABEL})" if model in embedded else "")
+        accuracies = [printed_accuracy(row["hits"], row["possible"]) or "not scored" for row in rows]
+        yield from _lines("accuracy", _along(rows, accuracies))
+        complete = [f"{int(row['n_complete'])} of {int(row['n_planned'])}" for row in rows]
+        yield from _lines("calls all right", _along(rows, complete))
+        yield from _lines("calls", _calls(of))
+        yield from _lines("cost", cost(of))
+
+
+def _along(rows: Sequence[Mapping[Any, Any]], values: Sequence[str]) -> str:
+    """A value at each amount of coordination; neighbours of one value together."""
+    parts = []
+    for value, group in groupby(zip(values, rows, strict=True), key=lambda pair: pair[0]):
+        amounts = [int(row["c"]) for _, row in group]
+        parts.append(f"{value} at c = {amounts[0]}" + (f" to {amounts[-1]}" if len(amounts) > 1 else ""))
+    return "; ".join(parts)
 
 
 def _lines(name: str, text: str) -> list[str]:
@@ -128,7 +231,7 @@ def _interval(fit: "pd.Series[Any]", kind: str, what: str) -> str:
 
 def _theta_of_ceiling(fit: "pd.Series[Any] | None", cells: pd.DataFrame) -> str:
     if not cells["ceiling"].notna().any():
-        return "none: where the facts stand is not known"
+        return "none: nothing is cut, or where the facts stand is not known"
     if fit is None or not fit["identified"]:
         return f"not identified: {why_not_identified(fit, cells, 'ceiling')}"
     return f"{_tokens(fit['theta'])} tokens"

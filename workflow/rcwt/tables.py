@@ -54,7 +54,8 @@ class Selection:
     """The pooled cells of one experiment, window and judge, as a table or figure shows them.
 
     `rows` has the columns of a cells table; `embedded` names the models that are the extractive reader.
-    Experiment, window (tokens) and judge are None where the cells table has no rows.
+    Experiment, window (tokens) and judge are None where the cells table has no rows; so is the window where all
+    windows are shown.
     """
 
     rows: pd.DataFrame
@@ -102,12 +103,43 @@ def select(
     rows = cells[cells["order"] == POOLED]
     if rows.empty:
         return Selection(rows, tuple(models), experiment, window, judge, tuple(embedded))
-    found = list(dict.fromkeys(rows["experiment"]))
-    experiment = _chosen("experiment", experiment, found, MAIN_EXPERIMENT if MAIN_EXPERIMENT in found else found[0])
+    experiment = _experiment(rows, experiment)
     rows = rows[rows["experiment"] == experiment]
     windows = sorted({int(size) for size in rows["window"]})
     window = _chosen("window", window, windows, MAIN_WINDOW if MAIN_WINDOW in windows else windows[0])
-    rows = rows[rows["window"] == window]
+    return _judged(rows[rows["window"] == window], experiment, window, judge, models, embedded)
+
+
+def select_windows(
+    cells: pd.DataFrame,
+    *,
+    judge: str | None = None,
+    experiment: str | None = None,
+    models: Sequence[str] = (),
+    embedded: Sequence[str] = (READER_NAME,),
+) -> Selection:
+    """Pick the pooled cells of all windows of one experiment, under one judge; else as `select`."""
+    rows = cells[cells["order"] == POOLED]
+    if rows.empty:
+        return Selection(rows, tuple(models), experiment, None, judge, tuple(embedded))
+    experiment = _experiment(rows, experiment)
+    return _judged(rows[rows["experiment"] == experiment], experiment, None, judge, models, embedded)
+
+
+def _experiment(rows: pd.DataFrame, asked: str | None) -> str:
+    found = list(dict.fromkeys(rows["experiment"]))
+    return str(_chosen("experiment", asked, found, MAIN_EXPERIMENT if MAIN_EXPERIMENT in found else found[0]))
+
+
+def _judged(
+    rows: pd.DataFrame,
+    experiment: str,
+    window: int | None,
+    judge: str | None,
+    models: Sequence[str],
+    embedded: Sequence[str],
+) -> Selection:
+    """The rows of one judge and of the models to show, from one source."""
     judges = list(dict.fromkeys(rows["judge"]))
     only = judges[0] if len(judges) == 1 else None
     judge = _chosen("judge", judge, judges, ORIGINAL_JUDGE if ORIGINAL_JUDGE in judges else only)

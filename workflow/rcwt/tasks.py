@@ -9,17 +9,18 @@ import difflib
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, StrictBool, ValidationError
+from pydantic import Field, ValidationError
 
 from rcwt.config_files import ConfigFile, KeyPath
 from rcwt.digests import digest
 from rcwt.errors import ConfigError, TaskError
+from rcwt.scoring.fields import right
 from rcwt.scoring.normalise import normalise
 from rcwt.scoring.passages import passages
-from rcwt.scoring.patterns import compile_pattern
 from rcwt.scoring.rules import judge
+from rcwt.task_items import Evidence, ExactField, Item, NamedAnswer, TaskRecord, Text
 from rcwt.tokens import special_tokens
 
 TASK_FILE = "task.yaml"
@@ -27,65 +28,9 @@ INSTRUCTION, REFERENCE, COORDINATION = "instruction", "reference", "coordination
 #: Kinds of task: the reply to an `open` one is free text about a reference; an `algorithmic` one is all instruction;
 #: the material of a `pack` are benchmark items.
 Kind = Literal["open", "algorithmic", "pack"]
-#: One way to accept an item: a pattern; patterns of one passage; or several of those (`rcwt.scoring.rules`).
-Alternative = str | tuple[str, ...] | tuple[tuple[str, ...], ...]
-
-_ALTERNATIVE = "a pattern, a list of patterns, or a list of lists of patterns"
 
 
-def _said(text: str) -> str:
-    if not text.strip():
-        raise ValueError("it is empty")
-    return text
-
-
-def _pattern(text: str) -> str:
-    compile_pattern(text)
-    return text
-
-
-def _alternative(value: Any) -> Alternative:
-    if isinstance(value, str):
-        return _pattern(value)
-    if isinstance(value, list | tuple) and value:
-        if all(isinstance(part, str) for part in value):
-            return tuple(_pattern(part) for part in value)
-        if all(isinstance(part, list | tuple) and part for part in value):
-            inner = [_alternative(part) for part in value]
-            if all(isinstance(part, tuple) and isinstance(part[0], str) for part in inner):
-                return tuple(inner)  # type: ignore[return-value]  # just checked: tuples of strings
-    raise ValueError(f"it is not {_ALTERNATIVE}; quote a pattern that YAML takes for a number")
-
-
-Text = Annotated[str, AfterValidator(_said)]
-PatternText = Annotated[str, AfterValidator(_pattern)]
-
-
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Evidence(_Record):
-    """Strings of the reference that must all stand whole in a block for a fact to be visible there."""
-
-    strict: tuple[Text, ...] = Field(min_length=1, description="texts copied from reference.md: the whole statement")
-    lenient: tuple[Text, ...] = Field(min_length=1, description="texts copied from reference.md: just the value")
-
-
-class Item(_Record):
-    """One fact that a reply is judged by."""
-
-    id: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", description="a name of letters, digits and '_'")
-    effective: StrictBool = Field(default=True, description="true or false: whether the effective score counts it")
-    statement: Text = Field(description="one sentence that a language-model judge checks")
-    evidence: Evidence = Field(description="the lists 'strict' and 'lenient'")
-    accept: tuple[Annotated[Alternative, PlainValidator(_alternative)], ...] = Field(
-        min_length=1, description=f"a list of alternatives, each {_ALTERNATIVE}"
-    )
-    reject: tuple[PatternText, ...] = Field(default=(), description="a list of patterns")
-
-
-class _TaskFile(_Record):
+class _TaskFile(TaskRecord):
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", description="a name of letters, digits, '_' and '-'")
     title: Text = Field(description="one line for people")
     kind: Kind = Field(description="'open', 'algorithmic' or 'pack'")
@@ -94,9 +39,13 @@ class _TaskFile(_Record):
         description="a coordination*.md file of the folder, or of another task's folder as ../other/coordination.md",
     )
     items: tuple[Item, ...] = Field(default=(), description="the list of facts that an open task is judged by")
+    fields: tuple[ExactField, ...] = Field(default=(), description="the list of fields that exact questions ask for")
+    answers: tuple[NamedAnswer, ...] = Field(
+        default=(), description="the list of named yes/no answers of an algorithmic task"
+    )
 
 
-class Task(_Record):
+class Task(TaskRecord):
     """A task folder as loaded: texts without surrounding white space, and the items in file order."""
 
     name: str
@@ -109,6 +58,8 @@ class Task(_Record):
     coordinations: dict[str, str]  # by file name without .md
     questions: dict[str, str]  # by file name without .md
     items: tuple[Item, ...]
+    fields: tuple[ExactField, ...]  # of its exact questions
+    answers: tuple[NamedAnswer, ...]  # of an algorithmic task
     files: tuple[Path, ...]  # what the task was read from
 
 
@@ -145,6 +96,8 @@ def load_task(folder: Path) -> Task:
         coordinations=coordinations,
         questions={name: texts[name] for name in texts if name not in {INSTRUCTION, REFERENCE, *coordinations}},
         items=spec.items,
+        fields=spec.fields,
+        answers=spec.answers,
         files=(*paths.values(), folder / TASK_FILE),
     )
     faults = list(_faults(task, file))
@@ -156,6 +109,11 @@ def load_task(folder: Path) -> Task:
 def judge_digest(task: Task) -> str:
     """sha256 of what the rule judge uses of a task."""
     return digest([[item.id, item.effective, item.accept, item.reject] for item in task.items])
+
+
+def exact_digest(task: Task) -> str:
+    """sha256 of what scores a task's exact fields or named answers."""
+    return digest([record.model_dump(mode="json") for record in (*task.fields, *task.answers)])
 
 
 def statement_digest(task: Task) -> str:
@@ -226,10 +184,11 @@ def _validated(file: ConfigFile) -> _TaskFile:
         told = [fault for fault in error.errors() if not (fault["type"] == "too_short" and fault["input"])]
         faults = [_describe(fault, file) for fault in told]
         raise TaskError("\n".join(dict.fromkeys(faults))) from None
-    if spec.kind == "open" and not spec.items:
-        what = "found []" if file.line_of(("items",)) else "is missing"
+    scored, one = ("answers", "answer") if spec.kind == "algorithmic" else ("items", "item")
+    if spec.kind != "pack" and not getattr(spec, scored):
+        what = "found []" if file.line_of((scored,)) else "is missing"
         raise TaskError(
-            f"{_place(file, ('items',))}: key 'items' {what}; accepted: a list of at least one item. Add one"
+            f"{_place(file, (scored,))}: key '{scored}' {what}; accepted: a list of at least one {one}. Add one"
         )
     return spec
 
@@ -250,11 +209,12 @@ def _describe(fault: Any, file: ConfigFile) -> str:
     return f"{place}: found {_shown(fault['input'])}{why}; accepted: {described}. Correct it"
 
 
-def _record_of(key: KeyPath) -> type[_Record]:
+def _record_of(key: KeyPath) -> type[TaskRecord]:
     """The record that a key path lies in."""
     if "evidence" in key:
         return Evidence
-    return Item if len(key) > 1 and key[0] == "items" else _TaskFile
+    records: dict[Any, type[TaskRecord]] = {"items": Item, "fields": ExactField, "answers": NamedAnswer}
+    return records.get(key[0], _TaskFile) if len(key) > 1 else _TaskFile
 
 
 def _place(file: ConfigFile, key: KeyPath) -> str:
@@ -285,25 +245,34 @@ def _faults(task: Task, file: ConfigFile) -> Iterator[str]:
             f"{_place(file, ('items',))}: key 'items': found no item with 'effective: true'; accepted: at least "
             "one. Without it there is no effective score"
         )
-    first: dict[str, int] = {}
-    for index, item in enumerate(task.items):
-        if item.id in first:
-            yield (
-                f"{_place(file, ('items', index, 'id'))}: key 'items[{index}].id': found '{item.id}', which "
-                f"items[{first[item.id]}] has already; accepted: each id once. Rename one of them"
-            )
-        first.setdefault(item.id, index)
-        if task.reference is not None:
-            missing = list(_missing_evidence(task.reference, item, index, file))
+    for key, records in (("items", task.items), ("fields", task.fields), ("answers", task.answers)):
+        yield from _doubled(key, records, file)
+    if task.reference is not None:
+        for index, item in enumerate(task.items):
+            missing = list(_missing_evidence(task.reference, item, ("items", index), file))
             yield from missing or _unaccepted(task.reference, item, index, file)
+        for index, field in enumerate(task.fields):
+            missing = list(_missing_evidence(task.reference, field, ("fields", index), file))
+            yield from missing or _unanswered(field, index, file)
 
 
-def _missing_evidence(reference: str, item: Item, index: int, file: ConfigFile) -> Iterator[str]:
+def _doubled(key: str, records: Sequence[Item | ExactField | NamedAnswer], file: ConfigFile) -> Iterator[str]:
+    first: dict[str, int] = {}
+    for index, record in enumerate(records):
+        if record.id in first:
+            yield (
+                f"{_place(file, (key, index, 'id'))}: key '{key}[{index}].id': found '{record.id}', which "
+                f"{key}[{first[record.id]}] has already; accepted: each id once. Rename one of them"
+            )
+        first.setdefault(record.id, index)
+
+
+def _missing_evidence(reference: str, item: Item | ExactField, at_key: KeyPath, file: ConfigFile) -> Iterator[str]:
     text = _flat(reference)
     for strictness in ("strict", "lenient"):
         for position, part in enumerate(getattr(item.evidence, strictness)):
             if _flat(part) not in text:
-                key = ("items", index, "evidence", strictness, position)
+                key = (*at_key, "evidence", strictness, position)
                 at = text.casefold().find(_flat(part).casefold())
                 written = f" It stands there as '{text[at : at + len(_flat(part))]}'." if at >= 0 else ""
                 yield (
@@ -326,6 +295,16 @@ def _unaccepted(reference: str, item: Item, index: int, file: ConfigFile) -> Ite
         f"{_place(file, key)}: key '{_spell(key)}' ({item.id}): found {what}, so that a reply quoting {REFERENCE}.md "
         f"would be a miss; accepted: patterns that credit it. The judge reads it as: '{_read_as(reference, item)}'"
     )
+
+
+def _unanswered(field: ExactField, index: int, file: ConfigFile) -> Iterator[str]:
+    """An answer that copies the statement of its value from the reference must be right."""
+    quoted = " ".join(field.evidence.strict)
+    if not right(quoted, field):
+        yield (
+            f"{_place(file, ('fields', index, 'accept'))}: key 'fields[{index}]' ({field.id}): found rules by which "
+            f"its own evidence is a wrong answer; accepted: rules that credit it. It is read as: '{normalise(quoted)}'"
+        )
 
 
 def _read_as(reference: str, item: Item) -> str:

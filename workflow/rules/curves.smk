@@ -1,7 +1,8 @@
-# Curve families fitted to accuracy and to the evidence ceiling, and theta with its intervals.
+# Curve families fitted to accuracy and to the evidence ceiling, and theta with its intervals; and how the cliff moves
+# with the window, fitted to all windows at once.
 #
 # In:  tables/<kind>_cells.csv, trials.parquet, scores.parquet
-# Out: tables/curve_fits.csv
+# Out: tables/curve_fits.csv, tables/window_accounts.csv (only its header where one window is measured)
 # Reruns: when the cells, the resamples or their seed, or the code of the fits changes.
 
 
@@ -10,7 +11,8 @@ rule curves:
         script="workflow/scripts/curves.py",
         trials=TRIALS,
         scores=TRIAL_SCORES,
-        cells=expand(CELLS, kind=STUDY.kinds),
+        # The window of an intact task is no budget: each share has its own, and nothing is displaced.
+        cells=expand(CELLS, kind=[kind for kind in STUDY.kinds if kind != "intact"]),
     output:
         CURVES,
     log:
@@ -24,3 +26,19 @@ rule curves:
     shell:
         "python {input.script} --trials {input.trials} --scores {input.scores} --cells {input.cells}"
         " --B {params.B} --seed {params.seed} --out {output} 2> {log}"
+
+
+rule window_accounts:
+    input:
+        script="workflow/scripts/window_accounts.py",
+        cells=expand(CELLS, kind="fixed_budget"),
+    output:
+        WINDOW_ACCOUNTS,
+    log:
+        f"{RESULTS}/logs/window_accounts.log",
+    conda:
+        "../envs/rcwt.yaml"
+    params:
+        code=code_digest("accounts"),
+    shell:
+        "python {input.script} --cells {input.cells} --out {output} 2> {log}"

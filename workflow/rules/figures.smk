@@ -1,8 +1,8 @@
 # The figures. Each one's colours and drawing stand in its own script, so that a new colour reruns that figure only.
 #
-# In:  tables/fixed_budget_cells.csv, tables/curve_fits.csv, the paper's printed values
-# Out: figures/figure_1.pdf, .png, .svg
-# Reruns: when these, the figure's script, what is shown or the code that all figures share changes.
+# In:  tables/fixed_budget_cells.csv, tables/curve_fits.csv, the paper's printed values; tables/displacement.csv
+# Out: figures/figure_1, figure_2 and figure_3, each as .pdf, .png and .svg
+# Reruns: when these, the figure's own script, what is shown or the code that all figures share changes.
 
 
 rule figure_1:
@@ -24,4 +24,45 @@ rule figure_1:
         code=code_digest("figures", "tables", "curves"),
     shell:
         "python {input.script} --cells {input.cells} --curves {input.curves} --paper {input.paper} {params.shown}"
+        " --embedded {params.embedded} --out {params.out} 2> {log}"
+
+
+rule figure_2:
+    input:
+        script="workflow/scripts/figure_2.py",
+        cells=expand(CELLS, kind="fixed_budget"),
+    output:
+        multiext(FIGURE_2, ".pdf", ".png", ".svg"),
+    log:
+        f"{RESULTS}/logs/figure_2.log",
+    conda:
+        "../envs/rcwt.yaml"
+    params:
+        shown=SHOWN,
+        embedded=EMBEDDED,
+        out=lambda wildcards, output: output[0].removesuffix(".pdf"),
+        code=code_digest("figures", "tables"),
+    shell:
+        "python {input.script} --cells {input.cells} {params.shown} --embedded {params.embedded} --out {params.out}"
+        " 2> {log}"
+
+
+rule figure_3:
+    input:
+        script="workflow/scripts/figure_3.py",
+        displacement=DISPLACEMENT,
+    output:
+        multiext(FIGURE_3, ".pdf", ".png", ".svg"),
+    log:
+        f"{RESULTS}/logs/figure_3.log",
+    conda:
+        "../envs/rcwt.yaml"
+    params:
+        judge=[] if STUDY.config.published else STUDY.config.judges[:1],
+        models=[] if STUDY.config.published else STUDY.config.models,
+        embedded=EMBEDDED,
+        out=lambda wildcards, output: output[0].removesuffix(".pdf"),
+        code=code_digest("figures", "tables"),
+    shell:
+        "python {input.script} --displacement {input.displacement} --judge {params.judge} --models {params.models}"
         " --embedded {params.embedded} --out {params.out} 2> {log}"

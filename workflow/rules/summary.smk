@@ -1,6 +1,7 @@
 # What the run found, in a few lines; printed when it ends.
 #
-# In:  trials.parquet, tables/<kind>_cells.csv, tables/curve_fits.csv; of table and figure the place only
+# In:  trials.parquet, tables/<kind>_cells.csv, tables/curve_fits.csv, tables/window_accounts.csv; of the main tables
+#      and figures the place only
 # Out: summary.txt
 # Reruns: when the trials, cells or fits, or the code of the summary changes.
 
@@ -11,6 +12,7 @@ rule summary:
         trials=TRIALS,
         cells=expand(CELLS, kind=STUDY.kinds),
         curves=CURVES,
+        accounts=WINDOW_ACCOUNTS if "fixed_budget" in STUDY.kinds else [],
         paper="resources/published/table_a1.csv",
     output:
         SUMMARY,
@@ -21,9 +23,10 @@ rule summary:
         "../envs/rcwt.yaml"
     params:
         embedded=EMBEDDED,
-        table=f"{TABLE_A1}.csv" if "fixed_budget" in STUDY.kinds else "",
-        figure=f"{FIGURE_1}.png" if "fixed_budget" in STUDY.kinds else "",
+        table=f"{TABLE_A1}.csv {TABLE_1}.csv" if "fixed_budget" in STUDY.kinds else "",
+        figure=f"{FIGURE_1}.png {FIGURE_2}.png" if "fixed_budget" in STUDY.kinds else "",
         code=code_digest("summary"),
     shell:
         "python {input.script} --trials {input.trials} --cells {input.cells} --curves {input.curves}"
-        " --paper {input.paper} --embedded {params.embedded} --table {params.table} --figure {params.figure} --out {output} 2> {log}"
+        " --accounts {input.accounts} --paper {input.paper} --embedded {params.embedded} --table {params.table}"
+        " --figure {params.figure} --out {output} 2> {log}"

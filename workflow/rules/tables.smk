@@ -1,8 +1,10 @@
-# The paper-shaped tables, as printed values, as Markdown and as LaTeX.
+# The paper-shaped tables, as printed values, as Markdown and as LaTeX; and the two arms of the open task compared.
 #
-# In:  tables/fixed_budget_cells.csv
-# Out: tables/table_a1.csv, .md, .tex
-# Reruns: when the cells, what is shown (experiment, headline judge, models) or the code of the tables changes.
+# In:  tables/fixed_budget_cells.csv, curve_fits.csv; tables/intact_cells.csv, trials.parquet, scores.parquet, manifest.csv
+# Out: tables/table_a1.csv, .md, .tex; tables/table_1.csv, .md, .tex, table_1_full.csv; tables/intact.csv, .md, .tex,
+#      intact_full.csv; tables/displacement.csv
+# Reruns: when these, what is shown (experiment, headline judge, models) or the code of the table changes; the
+#         comparison also when the resamples or their seed change.
 
 # Options of the scripts that show the main experiment. The paper's own data bring their models and judge with them:
 # the scripts then take the paper's judge, and the models in the paper's order.
@@ -18,6 +20,18 @@ if not STUDY.config.published:
     )
 # Models that are the embedded reader, whatever their name: all that is shown of them says so.
 EMBEDDED = [name for name in STUDY.config.models if STUDY.model(name).embedded]
+
+# Experiments whose task is intact: with an exact question (scored by rule) and with the open task's own instruction.
+INTACT, INTACT_OPEN = ["intact"], []
+if not STUDY.config.published:
+    INTACT, INTACT_OPEN = (
+        [
+            name
+            for name in STUDY.config.experiments
+            if STUDY.config.designs[name].kind == "intact" and (STUDY.config.designs[name].question is None) is is_open
+        ]
+        for is_open in (False, True)
+    )
 
 
 rule table_a1:
@@ -38,3 +52,70 @@ rule table_a1:
     shell:
         "python {input.script} --cells {input.cells} {params.shown} --embedded {params.embedded} --out {params.out}"
         " 2> {log}"
+
+
+rule table_1:
+    input:
+        script="workflow/scripts/table_1.py",
+        cells=expand(CELLS, kind="fixed_budget"),
+        curves=CURVES,
+    output:
+        multiext(TABLE_1, ".csv", "_full.csv", ".md", ".tex"),
+    log:
+        f"{RESULTS}/logs/table_1.log",
+    conda:
+        "../envs/rcwt.yaml"
+    params:
+        shown=SHOWN,
+        embedded=EMBEDDED,
+        out=lambda wildcards, output: output[0].removesuffix(".csv"),
+        code=code_digest("scaling"),
+    shell:
+        "python {input.script} --cells {input.cells} --curves {input.curves} {params.shown}"
+        " --embedded {params.embedded} --out {params.out} 2> {log}"
+
+
+rule intact_table:
+    input:
+        script="workflow/scripts/intact.py",
+        cells=expand(CELLS, kind="intact"),
+        trials=TRIALS,
+        manifest=[] if STUDY.config.published else MANIFEST,
+    output:
+        multiext(INTACT_TABLE, ".csv", ".md", ".tex", "_full.csv"),
+    log:
+        f"{RESULTS}/logs/intact_table.log",
+    conda:
+        "../envs/rcwt.yaml"
+    params:
+        experiment=INTACT[:1],
+        models=[] if STUDY.config.published else STUDY.config.models,
+        embedded=EMBEDDED,
+        out=lambda wildcards, output: output[0].removesuffix(".csv"),
+        code=code_digest("intact"),
+    shell:
+        "python {input.script} --cells {input.cells} --trials {input.trials} --manifest {input.manifest}"
+        " --experiment {params.experiment} --models {params.models} --embedded {params.embedded} --out {params.out}"
+        " 2> {log}"
+
+
+rule displacement:
+    input:
+        script="workflow/scripts/displacement.py",
+        trials=TRIALS,
+        scores=TRIAL_SCORES,
+    output:
+        DISPLACEMENT,
+    log:
+        f"{RESULTS}/logs/displacement.log",
+    conda:
+        "../envs/rcwt.yaml"
+    params:
+        fixed=["fixed_budget"] if STUDY.config.published else MAIN[:1],
+        intact=INTACT_OPEN[:1],
+        B=STUDY.config.bootstrap.B,
+        seed=STUDY.config.bootstrap.seed,
+        code=code_digest("displacement"),
+    shell:
+        "python {input.script} --trials {input.trials} --scores {input.scores} --fixed {params.fixed}"
+        " --intact {params.intact} --B {params.B} --seed {params.seed} --out {output} 2> {log}"

@@ -7,14 +7,14 @@ import pandas as pd
 
 from rcwt.errors import RcwtError
 from rcwt.refits import curve_fits
-from rcwt.statistics import read_cells, write_csv
+from rcwt.statistics import CELL_COLUMNS, read_cells, write_csv
 from rcwt.trials import read_table
 
 
 def main() -> int:
     """Read cells, trials and scores, write the fits; 1 after an error a user can mend."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cells", required=True, nargs="+", help="cells tables, one or more")
+    parser.add_argument("--cells", required=True, nargs="*", help="cells tables")
     parser.add_argument("--trials", required=True, help="trials.parquet")
     parser.add_argument("--scores", required=True, help="scores.parquet")
     parser.add_argument("--kind", nargs="+", help="only trials of these kinds; without it, all")
@@ -23,7 +23,8 @@ def main() -> int:
     parser.add_argument("--out", required=True, help="CSV to write")
     options = parser.parse_args()
     try:
-        cells = pd.concat([read_cells(path) for path in options.cells], ignore_index=True)
+        tables = [read_cells(path) for path in options.cells] or [pd.DataFrame(columns=CELL_COLUMNS)]
+        cells = pd.concat(tables, ignore_index=True)
         trials = read_table(options.trials)
         if options.kind:
             trials = trials[trials["kind"].isin(options.kind)]

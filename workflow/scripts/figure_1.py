@@ -27,7 +27,6 @@ from matplotlib.ticker import MaxNLocator
 from rcwt.curves import logistic
 from rcwt.figures import (
     NORMAL,
-    PALETTE,
     SMALL,
     WIDTH,
     Series,
@@ -35,6 +34,7 @@ from rcwt.figures import (
     close_panels,
     legend_columns,
     legend_height,
+    looks,
     message_figure,
     readable_ticks,
     save,
@@ -54,20 +54,6 @@ from rcwt.tables import (
     select_from,
 )
 
-#: The models that most runs show keep their look, so that two figures can be compared.
-KNOWN = {
-    "gemini-2.0-flash": Series(PALETTE["blue"], "o"),
-    "claude-haiku-4-5-20251001": Series(PALETTE["vermilion"], "s"),
-    "gpt-4.1-mini": Series(PALETTE["green"], "^"),
-    "reader": Series(PALETTE["black"], "D"),
-}
-OTHERS = (
-    Series(PALETTE["purple"], "v"),
-    Series(PALETTE["sky"], "P"),
-    Series(PALETTE["brown"], "X"),
-    Series(PALETTE["orange"], "h"),
-)
-SPARE_MARKERS = ("<", ">", "p", "d")
 CEILING_COLOUR = "#BDBDBD"
 BAND_COLOUR = "#F4F4F4"
 FIT_DASHES = (0, (1, 1.5))
@@ -205,7 +191,7 @@ def _slots(models: Sequence[str], printed: Sequence[str], spacing: float) -> lis
     The measured models stand around the share itself, a single one exactly on it; models that are only printed
     stand on either side of them.
     """
-    looks = _looks(models, printed)
+    look_of = looks(models, printed)
     columns = [(model, paper) for model in models for paper in (False, True) if not paper or model in printed]
     for place, model in enumerate(model for model in printed if model not in models):
         columns.insert(0 if place % 2 == 0 else len(columns), (model, True))
@@ -215,21 +201,9 @@ def _slots(models: Sequence[str], printed: Sequence[str], spacing: float) -> lis
     step = min(6.5, 0.8 * spacing / (2 * reach + 1))
     size = max(2.2, min(4.2, 0.8 * step))
     return [
-        Slot(model, paper, looks[model], (place - middle) * step, size) for place, (model, paper) in enumerate(columns)
+        Slot(model, paper, look_of[model], (place - middle) * step, size)
+        for place, (model, paper) in enumerate(columns)
     ]
-
-
-def _looks(plotted: Sequence[str], printed: Sequence[str]) -> dict[str, Series]:
-    """A look for each model: its own where it has one, else the next that no plotted model has.
-
-    Up to eight plotted models differ in colour and marker; one of them may have the colour, never the marker, of a
-    model that is only printed.
-    """
-    own = {model: KNOWN[model] for model in (*plotted, *printed) if model in KNOWN}
-    unused = [look.colour for model, look in KNOWN.items() if model not in plotted]
-    free = [*OTHERS, *(Series(colour, marker) for colour, marker in zip(unused, SPARE_MARKERS, strict=False))]
-    others = [model for model in dict.fromkeys((*plotted, *printed)) if model not in KNOWN]
-    return own | {model: free[place % len(free)] for place, model in enumerate(others)}
 
 
 def _fit(selection: Selection, curves: pd.DataFrame, model: str, to: str = "accuracy") -> "pd.Series[Any] | None":

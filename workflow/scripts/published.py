@@ -16,7 +16,7 @@ import pandas as pd
 from rcwt.errors import ConfigError, RcwtError
 from rcwt.manifest import ceiling_of_budgets
 from rcwt.published import import_artifact, with_ceilings
-from rcwt.published_kinds import MAIN_TASK
+from rcwt.published_kinds import INTACT_TASK, MAIN_TASK
 from rcwt.tasks import load_task
 from rcwt.trials import SCORE_SCHEMA, TRIAL_SCHEMA, write_table
 
@@ -74,10 +74,15 @@ def write_together(writers: dict[Path, Callable[[Path], object]]) -> None:
 
 
 def main_task_ceilings(trials: pd.DataFrame, folder: Path) -> pd.DataFrame:
-    """The trials with the evidence ceiling of the main task, whose texts have the paper's token geometry."""
+    """The trials with the evidence ceiling of the main task, whose texts have the paper's token geometry.
+
+    Of the intact task it is 1 by design: nothing of its reference is ever cut.
+    """
     task = load_task(folder)
 
     def ceiling_of(experiment: str, window: int, c: int, r: int) -> float | None:
+        if experiment == INTACT_TASK.experiment:
+            return 1.0
         return ceiling_of_budgets(task, "coordination", c, r) if experiment == MAIN_TASK.experiment else None
 
     return with_ceilings(trials, ceiling_of)

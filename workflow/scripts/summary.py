@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from rcwt.accounts import read_accounts
 from rcwt.digests import write_text
 from rcwt.printed import read_printed
 from rcwt.reader import LABEL, NAME
@@ -22,18 +23,20 @@ def main() -> None:
     parser.add_argument("--curves", required=True, help="curve_fits.csv")
     parser.add_argument("--embedded", nargs="*", default=[NAME], help=f"models that are the {LABEL} (default: {NAME})")
     parser.add_argument("--paper", help="the paper's printed Table A1")
-    parser.add_argument("--table", nargs="?", help="where the table is, as it shall be printed")
-    parser.add_argument("--figure", nargs="?", help="where the figure is, as it shall be printed")
+    parser.add_argument("--accounts", nargs="?", help="window_accounts.csv")
+    parser.add_argument("--table", nargs="*", default=[], help="where the tables are, as it shall be printed")
+    parser.add_argument("--figure", nargs="*", default=[], help="where the figures are, as it shall be printed")
     parser.add_argument("--out", type=Path, required=True, help="text file to write")
     options = parser.parse_args()
     text = summary(
         read_table(options.trials),
         [read_cells(path) for path in options.cells],
         read_curves(options.curves),
-        options.table,
-        options.figure,
+        ", ".join(options.table),
+        ", ".join(options.figure),
         options.embedded,
         read_printed(options.paper) if options.paper else None,
+        read_accounts(options.accounts) if options.accounts else None,
     )
     write_text(text, options.out)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from rcwt.digests import digest
 from rcwt.records import TrialRecord
 from rcwt.scoring.outcomes import TrialScores, non_answer, reply_of, unscored
-from rcwt.tasks import Item
+from rcwt.task_items import Item
 
 #: A person's scores: 0 or 1 by item, by sample id; an item that was left open is not there.
 Audit = Mapping[str, Mapping[str, int]]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rcwt.records import TrialRecord
 from rcwt.scoring.outcomes import TrialScores, non_answer, reply_of
 from rcwt.scoring.rules import judge
-from rcwt.tasks import Item
+from rcwt.task_items import Item
 
 
 def by_rules(records: Sequence[TrialRecord], items: Sequence[Item]) -> list[TrialScores]:

@@ -8,11 +8,12 @@ from rcwt.config import HUMAN_JUDGE, RULES_JUDGE
 from rcwt.digests import file_digest
 from rcwt.records import Response, TrialRecord, read_records
 from rcwt.responses import Request
+from rcwt.scoring.by_form import by_answers, by_fields
 from rcwt.scoring.by_human import by_human, read_audit_scores
 from rcwt.scoring.by_rules import by_rules
 from rcwt.scoring.model_judge import by_model
 from rcwt.scoring.outcomes import CellScores, TrialScores, read_scores, write_scores
-from rcwt.tasks import Item
+from rcwt.task_items import Item
 
 if TYPE_CHECKING:
     from rcwt.study import Study
@@ -26,8 +27,14 @@ def score_cell(study: "Study", condition: str, judge: str, calls: Path, audit: S
     Raises CallError where a language-model judge could not be reached; what it has answered is in the cache.
     """
     records = read_records(calls)
-    items = study.tasks[study.conditions[condition].task].items
-    if judge == RULES_JUDGE:
+    asked = study.conditions[condition]
+    task = study.tasks[asked.task]
+    items = task.items
+    if asked.question is not None:
+        scores = by_fields(records, task.fields)
+    elif asked.kind == "algorithmic":
+        scores = by_answers(records, task.answers)
+    elif judge == RULES_JUDGE:
         scores = by_rules(records, items)
     elif judge == HUMAN_JUDGE:
         scores = by_human(records, items, read_audit_scores(Path(audit[0])))

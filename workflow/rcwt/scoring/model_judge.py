@@ -17,7 +17,7 @@ from rcwt.records import Response, TrialRecord
 from rcwt.responses import Request
 from rcwt.scoring.judge_reply import parse
 from rcwt.scoring.outcomes import ScoreStatus, TrialScores, non_answer, reply_of
-from rcwt.tasks import Item
+from rcwt.task_items import Item
 from rcwt.tokens import count
 
 Number = TypeVar("Number", int, float)

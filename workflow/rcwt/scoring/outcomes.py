@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from rcwt.errors import StaleResultError
 from rcwt.records import TrialRecord
 from rcwt.statuses import NON_ANSWERS
-from rcwt.tasks import Item
+from rcwt.task_items import ExactField, Item, NamedAnswer
 
-ScoreStatus = Literal["scored", "non_answer", "judge_unparsed", "judge_truncated", "not_scored"]
+ScoreStatus = Literal["scored", "non_answer", "unparsed", "judge_unparsed", "judge_truncated", "not_scored"]
 
 
 class TrialScores(BaseModel):
@@ -28,6 +28,7 @@ class TrialScores(BaseModel):
     trial: int
     status: ScoreStatus
     items: dict[str, int | None]
+    cut_items: tuple[str, ...] = ()  # misses of a reply scored by its form, because the output cap cut them off
     judge_keys: tuple[str, ...] | None = None
     judge_replies: tuple[str | None, ...] | None = None
     judge_fault: str | None = None  # what was wrong with the last reply; null where it was read
@@ -56,7 +57,7 @@ def reply_of(record: TrialRecord) -> str | None:
     return text if record.response.status not in NON_ANSWERS and text is not None and text.strip() else None
 
 
-def non_answer(record: TrialRecord, items: Sequence[Item]) -> TrialScores:
+def non_answer(record: TrialRecord, items: Sequence[Item | ExactField | NamedAnswer]) -> TrialScores:
     """The scores of a response that holds no answer: its items are misses by rule, whoever judges."""
     return TrialScores(trial=record.trial, status="non_answer", items=dict.fromkeys((item.id for item in items), 0))
 

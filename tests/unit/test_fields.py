@@ -1,0 +1,460 @@
+"""Exact fields: every answer that should be right or wrong, by value and unit, and how the reply's object is read.
+
+Right values: issue "All experiments" names '15ms', '128KB', '13 weeks' and '3 weeks' as wrong, '~5 ms', '8 KB' and
+'100,000 messages/s' as right. The others follow from reference.md: the same value in another spelling is right, another
+value, another unit, or two values are wrong.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rcwt.published_kinds import INTACT_ITEMS
+from rcwt.records import Response, TrialRecord, Usage
+from rcwt.scoring.by_form import by_fields
+from rcwt.scoring.fields import read_fields, right, score_fields
+from rcwt.statuses import STATUSES
+from rcwt.task_items import ExactField
+from rcwt.tasks import load_task
+
+ANSWERS: dict[str, tuple[list[str], list[str]]] = {
+    "pg_limit": (
+        [
+            "8KB",
+            "8 KB",
+            "8\u00a0KB",
+            "8\u2009kB",
+            "about 8 KB",
+            "8 kilobytes",
+            "8K bytes",
+            "eight kilobytes",
+            "8000 bytes",
+            "8,000 bytes",
+            "8KB payload limit",
+            "PostgreSQL LISTEN/NOTIFY payload limit is 8KB",
+            "at most 8 KB",
+            "no more than 8 KB",
+            "<8 KB",
+            "max. 8KB per NOTIFY",
+            "8 KB (8000 bytes)",
+            "**8KB**",
+            "`8KB`",
+            "8 KiB",
+            "8-KB",
+            "8kb.",
+            "up to 8KB",
+            "8 kB, while Redis Pub/Sub fans out 100K messages per second",
+        ],
+        [
+            "128KB",
+            "8MB",
+            "8 KB or 16 KB",
+            "18KB",
+            "8",
+            "8 KB/s",
+            "80 KB",
+            "0.8 KB",
+            "8.5KB",
+            "",
+            "not stated",
+            "8 bits",
+            "8 Kbit",
+            "more than 8KB",
+            "8 GB",
+            "8-16 KB",
+            "8KB to 16KB",
+            "8K",
+            "8 KB or 16",
+            "not 8 KB",
+            "64KB (not 8KB)",
+            "-8 KB",
+            "8 messages",
+        ],
+    ),
+    "redis_pubsub_rate": (
+        [
+            "100K messages per second",
+            "~100K messages/s",
+            "100,000 messages/s",
+            "100K msg/s",
+            "100k per second",
+            "100k/s",
+            "about 100 000 messages per second",
+            "100\u202f000 messages/s",
+            "100,000 msgs/sec",
+            "one hundred thousand messages per second",
+            "100 thousand messages a second",
+            "≈100K msgs/sec per node",
+            "100K messages per second on a single node",
+            "100K Redis Pub/Sub messages per second",
+            "100000 messages/second",
+            "approx. 100k messages per sec",
+            "100K ops/s",
+            "0.1 million messages/s",
+            "100K/sec",
+            "roughly 100K messages each second",
+            "1e5 messages/s",
+            "a single node fans out about 100K messages per second",
+            "messages/s: 100K",
+            "100K messages/s (8 KB limit does not apply)",
+        ],
+        [
+            "10K messages per second",
+            "100K messages",
+            "100K",
+            "100 messages/s",
+            "1 ms",
+            "100K messages per minute",
+            "1000K messages/s",
+            "100,000",
+            "100K messages/s or 10K messages/s",
+            "10K-100K messages/s",
+            "100K-200K messages/s",
+            "100K bytes/s",
+            "over 100K messages/s",
+            "less than 100K messages/s",
+            "1,100,000 messages/s",
+            "5 ms",
+            "100K users",
+            "100M messages/s",
+            "not 100K messages/s",
+        ],
+    ),
+    "redis_streams_latency": (
+        [
+            "5 ms",
+            "~5 ms",
+            "5ms",
+            "about 5 milliseconds",
+            "5 msec",
+            "5\u00a0ms",
+            "five milliseconds",
+            "≈5 ms",
+            "approximately 5ms delivery latency",
+            "5 ms, whereas Redis Pub/Sub latency is about 1 ms",
+            "about 5 ms (Pub/Sub: 1 ms)",
+            "5 ms (vs. ~1 ms for Redis Pub/Sub)",
+            "Redis Streams: 5 ms",
+            "5-ms",
+            "5 ms delivery latency",
+            "0.005 s",
+            "around 5ms.",
+            "5 ms at p50",
+            "$\\sim$5 ms",
+        ],
+        [
+            "15ms",
+            "5 ms or 15 ms",
+            "1 ms",
+            "50 ms",
+            "5",
+            "5 s",
+            "5 us",
+            "3-5 ms",
+            "5-10 ms",
+            "5 ms to 10 ms",
+            "1.5 ms",
+            "5.5 ms",
+            "5 ms or 15",
+            "Redis Pub/Sub: 5 ms; Redis Streams: 1 ms",
+            "Pub/Sub 5 ms",
+            "5 ms for Pub/Sub",
+            "< 5 ms",
+            "under 5 ms",
+            "0.5 ms",
+            "-5 ms",
+            "not stated",
+            "15 or 5 ms",
+            "5 ms / 15 ms",
+            "not 5 ms",
+            "5 minutes",
+            "5 ms and 1 ms",
+        ],
+    ),
+    "redis_pubsub_latency": (
+        [
+            "1 ms",
+            "~1ms",
+            "about 1 ms",
+            "one millisecond",
+            "1 millisecond",
+            "≈ 1 ms",
+            "1 ms (Redis Streams: 5 ms)",
+            "1 ms, against 5 ms for Redis Streams",
+            "Redis Pub/Sub latency is about 1 ms",
+        ],
+        [
+            "5 ms",
+            "11 ms",
+            "1 s",
+            "0.1 ms",
+            "1-5 ms",
+            "1",
+            "10 ms",
+            "1 ms or 5 ms",
+            "<1 ms",
+            "Streams 1 ms",
+            "1 ms for Redis Streams",
+            "100K messages per second",
+        ],
+    ),
+    "recommended_encryption": (
+        [
+            "per-document symmetric key",
+            "Option B",
+            "Option B (per-document symmetric key)",
+            "the per-document symmetric key of Option B",
+            "Per document symmetric key wrapped for each member",
+            "per‑document symmetric key",
+            "a symmetric key per document",
+            "per-document key",
+            "symmetric key for each document",
+            "per-document symmetric encryption",
+            "Option B, not MLS",
+            "Option B rather than Option A",
+            "per-document symmetric keys",
+            "**Option B**: per-document symmetric key, wrapped for each member",
+            "Of these the security review recommends the per-document symmetric key of Option B",
+            "Option-B",
+            "per-document encryption key",
+        ],
+        [
+            "MLS",
+            "Option A",
+            "MLS group keys",
+            "server-side encryption",
+            "Option A or Option B",
+            "symmetric key",
+            "Option C",
+            "per-document asymmetric key",
+            "not Option B",
+            "none",
+            "Option A, MLS group keys; Option B, a per-document symmetric key; and Option C, server-side encryption",
+            "MLS over option B",
+            "",
+            "three encryption options",
+        ],
+    ),
+    "prosemirror_role": (
+        [
+            "framework for rich text editing",
+            "Rich text editing",
+            "rich-text editor framework",
+            "Rich text editing is built on the framework ProseMirror",
+            "The framework on which rich text editing is built",
+            "rich\u00a0text framework",
+            "richtext editing framework",
+            "collaborative rich text editing",
+        ],
+        [
+            "framework",
+            "code editor",
+            "plain text editing",
+            "not used for rich text",
+            "CRDT library",
+            "",
+            "editor",
+            "text editing",
+            "CodeMirror handles rich text",
+        ],
+    ),
+    "backend_rampup": (
+        [
+            "1 week",
+            "one week",
+            "a week",
+            "~1 week",
+            "1-week ramp-up",
+            "about one week",
+            "1 wk",
+            "CRDT ramp-up of 1 week",
+            "7 days",
+            "1 full week",
+            "1 week (5 working days)",
+            "The backend team therefore needs a CRDT ramp-up of 1 week",
+            "one-week CRDT ramp-up",
+            "1\u202fweek",
+        ],
+        [
+            "13 weeks",
+            "2 weeks",
+            "1 month",
+            "1-2 weeks",
+            "11 weeks",
+            "1 day",
+            "1",
+            "2-3 weeks",
+            "1 week or 2 weeks",
+            "a week and a half",
+            "half a week",
+            "1.5 weeks",
+            "less than 1 week",
+            "1 week to 2 weeks",
+            "21 weeks",
+            "1 or 2 weeks",
+            "one to two weeks",
+        ],
+    ),
+    "infra_migration": (
+        [
+            "2-3 weeks",
+            "2–3 weeks",
+            "2—3 weeks",
+            "2‑3 weeks",
+            "2−3 weeks",
+            "2 - 3 weeks",
+            "2 – 3 weeks",
+            "2 to 3 weeks",
+            "two to three weeks",
+            "2-3 wks",
+            "between 2 and 3 weeks",
+            "about 2-3 weeks",
+            "2\u2009–\u20093\u2009weeks",
+            "2~3 weeks",
+            "2 weeks to 3 weeks",
+            "2-3 week",
+            "two-to-three weeks",
+            "14-21 days",
+            "2‒3 weeks",
+            "2－3 weeks",
+            "2―3 weeks",
+            "2 or 3 weeks",
+            "2-to-3 weeks",
+        ],
+        [
+            "3 weeks",
+            "2 weeks",
+            "13 weeks",
+            "12-13 weeks",
+            "2-3 months",
+            "2-3 days",
+            "2-3",
+            "1 week",
+            "23 weeks",
+            "2-4 weeks",
+            "2.3 weeks",
+            "2-3 weeks or 5 weeks",
+            "32-3 weeks",
+            "at least 2-3 weeks",
+            "2-30 weeks",
+        ],
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def fields(root: Path) -> tuple[ExactField, ...]:
+    return load_task(root / "resources/templates/spec_recall").fields
+
+
+def test_the_fields_are_those_of_the_published_files(fields: tuple[ExactField, ...]) -> None:
+    assert tuple(field.id for field in fields) == INTACT_ITEMS == tuple(ANSWERS)
+
+
+@pytest.mark.parametrize("name", INTACT_ITEMS)
+@pytest.mark.parametrize("wanted", [True, False])
+def test_an_answer_counts_by_value_and_unit(fields: tuple[ExactField, ...], name: str, wanted: bool) -> None:
+    field = next(field for field in fields if field.id == name)
+    answers = ANSWERS[name][0 if wanted else 1]
+    assert [answer for answer in answers if right(answer, field) is not wanted] == []
+
+
+WHOLE = {
+    "pg_limit": "8KB",
+    "redis_pubsub_rate": "about 100K messages per second",
+    "redis_streams_latency": "about 5 ms",
+    "redis_pubsub_latency": "about 1 ms",
+    "recommended_encryption": "per-document symmetric key (Option B)",
+    "prosemirror_role": "framework for rich text editing",
+    "backend_rampup": "1 week",
+    "infra_migration": "2-3 weeks",
+}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        json.dumps(WHOLE),
+        json.dumps(WHOLE, indent=2),
+        f"```json\n{json.dumps(WHOLE, indent=1)}\n```",
+        f"Here is the object you asked for:\n\n{json.dumps(WHOLE)}\n\nLet me know {{if}} you need more.",
+        json.dumps({"answer": WHOLE}),
+        json.dumps([WHOLE]),
+        json.dumps([{name: value} for name, value in WHOLE.items()]),
+        json.dumps({name: [value] for name, value in WHOLE.items()}),
+        json.dumps({name.upper(): value for name, value in WHOLE.items()}),
+        json.dumps({**WHOLE, "note": "none"}),
+        json.dumps(WHOLE).replace("}", ",}"),
+        json.dumps(WHOLE).replace("about 5 ms", "about\n5 ms"),
+        json.dumps(dict.fromkeys(WHOLE, "...")) + "\n" + json.dumps(WHOLE),  # the form, then the answer
+        json.dumps(WHOLE).replace("per-document", "per\\-document"),
+    ],
+)
+def test_the_object_is_read_wherever_it_stands(fields: tuple[ExactField, ...], reply: str) -> None:
+    assert score_fields(reply, fields) == dict.fromkeys(INTACT_ITEMS, 1)
+
+
+def test_a_list_an_object_or_a_number_is_read_as_its_text() -> None:
+    reply = '{"a": ["8", "KB"], "b": {"value": 5, "unit": "ms"}, "c": 100000, "d": null, "e": 2.5}'
+    assert read_fields(reply, list("abcde")) == {"a": "8 KB", "b": "5 ms", "c": "100000", "d": "", "e": "2.5"}
+
+
+def test_a_number_without_its_unit_is_wrong(fields: tuple[ExactField, ...]) -> None:
+    scores = score_fields('{"pg_limit": 8, "redis_streams_latency": 5, "redis_pubsub_rate": 100000}', fields)
+    assert scores == dict.fromkeys(INTACT_ITEMS, 0)
+
+
+def test_a_field_answered_inside_another_field_does_not_count(fields: tuple[ExactField, ...]) -> None:
+    reply = json.dumps(
+        {"pg_limit": "8KB; Redis Pub/Sub fans out 100K messages per second; 1 week", "infra_migration": ""}
+    )
+    assert score_fields(reply, fields) == {**dict.fromkeys(INTACT_ITEMS, 0), "pg_limit": 1}
+    nested = '{"pg_limit": {"value": "8KB", "redis_pubsub_rate": "100K messages per second"}}'
+    assert score_fields(nested, fields) == {**dict.fromkeys(INTACT_ITEMS, 0), "pg_limit": 1}
+
+
+def test_a_missing_field_is_a_miss_and_prose_beside_the_object_no_answer(fields: tuple[ExactField, ...]) -> None:
+    reply = json.dumps({name: value for name, value in WHOLE.items() if name != "pg_limit"}) + " The limit is 8KB."
+    assert score_fields(reply, fields) == {**dict.fromkeys(INTACT_ITEMS, 1), "pg_limit": 0}
+
+
+def test_a_field_given_twice_with_two_values_is_wrong(fields: tuple[ExactField, ...]) -> None:
+    assert (score_fields('{"pg_limit": "8KB", "pg_limit": "16KB"}', fields) or {})["pg_limit"] == 0
+    assert (score_fields('{"pg_limit": "8KB", "pg_limit": "8KB"}', fields) or {})["pg_limit"] == 1
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "The limit is 8KB.",
+        '{"other": 1}',
+        "[]",
+        '{"pg_limit": "8KB", "redis_pubsub_rate": "100K mess',  # cut
+        '{"answer": {"pg_limit": "8KB"}, "redis_pubsub_rate": "100K',  # a whole object inside a cut one
+        "pg_limit: 8KB",
+    ],
+)
+def test_a_reply_without_an_object_holds_no_field(fields: tuple[ExactField, ...], reply: str) -> None:
+    assert score_fields(reply, fields) is None
+
+
+def record(text: str | None, status: str) -> TrialRecord:
+    response = Response.model_validate(
+        {
+            **dict.fromkeys(("finish_reason", "returned_model", "response_id", "system_fingerprint", "cost_usd")),
+            **{"status": status, "text": text, "usage": Usage(), "sent_params": {}, "time_utc": "", "latency_s": 0.0},
+            **{"attempts": 1, "price_as_of": None},
+        }
+    )
+    names = ("condition", "model", "prompt_sha256", "request_key", "requested_model")
+    return TrialRecord(trial=0, requested_params={}, response=response, **dict.fromkeys(names, "x"))
+
+
+def test_what_a_model_did_not_say_is_a_miss_and_counted_by_its_cause(fields: tuple[ExactField, ...]) -> None:
+    replies = [(json.dumps(WHOLE), "ok"), ("8KB", "ok"), ('{"pg_limit": "8KB", "redis', "truncated"), ("", "empty")]
+    assert {status for _, status in replies} <= set(STATUSES)
+    found = by_fields([record(*reply) for reply in replies], fields)
+    assert [scores.status for scores in found] == ["scored", "unparsed", "unparsed", "non_answer"]
+    assert [sum(score or 0 for score in scores.items.values()) for scores in found] == [8, 0, 0, 0]
+    assert all(None not in scores.items.values() for scores in found)

@@ -1,0 +1,26 @@
+"""Table 1: theta of the base window, and p0 predicted from it and observed in larger windows."""
+
+import argparse
+
+from rcwt.scaling import scaling_from, write_table_1
+from rcwt.scripting import exit_on_error
+from rcwt.statistics import read_cells
+from rcwt.tables import add_selection_arguments, read_curves
+
+
+@exit_on_error
+def main() -> None:
+    """Read cells and fits, pick those to show, write the table in four forms."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cells", required=True, help="cells table")
+    parser.add_argument("--curves", required=True, help="curve_fits.csv")
+    add_selection_arguments(parser)
+    parser.add_argument(
+        "--out", required=True, metavar="PREFIX", help="writes PREFIX.csv, PREFIX_full.csv, PREFIX.md and PREFIX.tex"
+    )
+    options = parser.parse_args()
+    write_table_1(scaling_from(read_cells(options.cells), read_curves(options.curves), options), options.out)
+
+
+if __name__ == "__main__":
+    main()
