@@ -49,7 +49,7 @@ ReturnToService=2
 JobRequeue=0
 MinJobAge=600
 KillWait=5
-SlurmdTimeout=10
+SlurmdTimeout=5
 SchedulerParameters=sched_interval=1,batch_sched_delay=0,defer=0
 NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory={memory} State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO

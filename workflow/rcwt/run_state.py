@@ -83,8 +83,8 @@ class Journal:
             finally:
                 fcntl.lockf(self._file, fcntl.LOCK_UN, 1, _JOURNAL_BYTE)
 
-    def add(self, record: dict[str, Any], *, durable: bool = False) -> None:
-        """Add a record; only inside a turn. `durable`: it is on the disk of the file server when this returns.
+    def add(self, record: dict[str, Any]) -> None:
+        """Add a record; only inside a turn.
 
         Raises CallError where it cannot be written; then it is as if it had never been tried.
         """
@@ -92,16 +92,27 @@ class Journal:
         try:
             if os.pwrite(self._file, line, self._read) < len(line):
                 raise OSError(None, "no space left")
-            if durable:
-                os.fsync(self._file)
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._file, self._read)
-            raise CallError(
-                f"the shared state of this run cannot be written ({self.path}: {error.strerror}). Make room, or move "
-                "the response cache with RCWT_CACHE; then run again"
-            ) from None
+            raise self._unwritable(error) from None
         self._read += len(line)
+
+    def sync(self) -> None:
+        """Wait until all that was added is on the disk of the file server; outside of a turn, for it can take long.
+
+        Raises CallError where it cannot be written.
+        """
+        try:
+            os.fsync(self._file)
+        except OSError as error:
+            raise self._unwritable(error) from None
+
+    def _unwritable(self, error: OSError) -> CallError:
+        return CallError(
+            f"the shared state of this run cannot be written ({self.path}: {error.strerror}). Make room, or move "
+            "the response cache with RCWT_CACHE; then run again"
+        )
 
     def _news(self) -> list[dict[str, Any]]:
         text = b""

@@ -95,6 +95,12 @@ class SharedLedger:
 
         Raises CallError where the journal cannot be written.
         """
+        found = self._set_aside(usd)
+        if found is not None and usd:
+            self._journal.sync()
+        return found
+
+    def _set_aside(self, usd: Decimal) -> Reservation | None:
         if usd < 0:
             raise ValueError(f"cannot reserve {usd} dollars")
         # What costs nothing needs no record: a local model's calls do not wait for the disk.
@@ -105,8 +111,7 @@ class SharedLedger:
             if self._books.spent + self._books.reserved + usd > self._cap:
                 return None
             self._numbers += 1
-            # On disk before the call leaves: a call that nobody knows of could break the cap. A lost settlement cannot.
-            self._write({"kind": "reserve", "number": self._numbers, "usd": str(usd)}, durable=True)
+            self._write({"kind": "reserve", "number": self._numbers, "usd": str(usd)})
             return _Numbered(usd, self._numbers)
 
     async def reserve_when_free(self, usd: Decimal) -> Reservation | None:
@@ -116,13 +121,21 @@ class SharedLedger:
         """
         # First come, first served inside a process; between processes chance decides.
         async with self._turn.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
-            while (found := self.reserve(usd)) is None:
+            while (found := self._set_aside(usd)) is None:
                 if time.monotonic() - self._buried_at > DEAD_S:
                     self.bury()
                 if self._books.spent + usd > self._cap:
                     return None
                 await asyncio.sleep(POLL_S * random.uniform(0.5, 1.5))
-            return found
+        if usd:
+            try:
+                # On disk before the call leaves: a call that nobody knows of could break the cap. A settlement that is
+                # lost cannot, and is not waited for.
+                await asyncio.to_thread(self._journal.sync)
+            except BaseException:
+                self.release(found)
+                raise
+        return found
 
     def settle(self, reservation: Reservation, usd: Decimal | None) -> None:
         """Book what the call cost; None, an unknown cost, is booked at the worst case."""
@@ -165,9 +178,9 @@ class SharedLedger:
         for record in news:
             self._books.book(record)
 
-    def _write(self, record: Mapping[str, Any], *, of: int | None = None, durable: bool = False) -> None:
+    def _write(self, record: Mapping[str, Any], *, of: int | None = None) -> None:
         whole = {"holder": self._run.holder if of is None else of, **record}
-        self._journal.add(whole, durable=durable)
+        self._journal.add(whole)
         self._books.book(whole)
 
 
