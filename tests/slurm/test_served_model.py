@@ -35,7 +35,7 @@ def test_a_model_served_by_a_job_is_asked_by_jobs(project: Project, cluster: Clu
         _wait_until_healthy(f"http://{node}:{port}/health")
         design = {"orders": ["coord_first"], "params": {"temperature": 0.3, "max_tokens": 32}}
         design["windows"] = [{"window": 2048, "shares": [0, 90], "trials": 2}]
-        mine = {"designs": {"fixed_budget": design}, "results_dir": "results"}
+        mine = {"experiments": ["fixed_budget"], "designs": {"fixed_budget": design}, "results_dir": "results"}
         # As the manual has it: the preset, and the node's address on the command line.
         arguments = [
             "--profile",

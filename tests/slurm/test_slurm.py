@@ -34,7 +34,7 @@ def content(server: Server | None = None, shares: list[float] | None = None, **c
     """The main experiment with four trials a cell, on the reader or on the server."""
     windows = [{"window": 4096, "shares": shares or SHARES, "trials": 4}]
     base = {"bootstrap": {"B": 200}} if server is None else configuration(server)
-    base |= {"designs": {"fixed_budget": {"windows": windows}}, **changes}
+    base |= {"experiments": ["fixed_budget"], "designs": {"fixed_budget": {"windows": windows}}, **changes}
     return base
 
 

@@ -37,6 +37,26 @@ def test_a_signal_reaches_the_calls_whoever_sets_its_handler() -> None:
     assert sorted(said) == sorted(["interrupted", "handler", f"child {-signal.SIGTERM}"])
 
 
+STUCK = """
+import signal, threading
+from rcwt import signals
+signals.watch(lambda: None, within_s=0.5)
+lock = threading.Lock()
+def handler(*_):
+    with lock:
+        print("ready", flush=True)
+        signal.raise_signal(signal.SIGTERM)
+signal.signal(signal.SIGTERM, handler)
+signal.raise_signal(signal.SIGTERM)
+"""
+
+
+def test_a_handler_that_hangs_does_not_keep_a_job_alive() -> None:
+    process = subprocess.Popen([sys.executable, "-c", STUCK], stdout=subprocess.PIPE, text=True)
+    assert process.communicate(timeout=20)[0] == "ready\n"
+    assert process.returncode == 128 + signal.SIGTERM
+
+
 def test_no_key_passes_a_guarded_logger(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_KEY", "sk-4711-secret-value")
     logger = logging.getLogger("guarded")

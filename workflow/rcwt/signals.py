@@ -4,6 +4,7 @@ Snakemake's own handlers wait for the cells that run in its threads; these are c
 within seconds, and then hand over.
 """
 
+import os
 import signal
 import socket
 import threading
@@ -39,23 +40,28 @@ def _before(previous: Any, interrupt: Callable[[], None]) -> Callable[[int, Fram
     return handler
 
 
-def watch(interrupt: Callable[[], None]) -> None:
+def watch(interrupt: Callable[[], None], within_s: float = 10.0) -> None:
     """The same for the process of a job, where Snakemake runs no `onstart` and sets its handlers after the Snakefile.
 
     Python writes the number of each signal that has a handler, whoever sets it, to a socket; a thread reads it there.
+    The process ends `within_s` seconds in any case: Snakemake's own handler waits for a lock that the main thread may
+    hold, as when a scheduler sends two signals at once.
     """
     read, write = socket.socketpair()
     write.setblocking(False)
     signal.set_wakeup_fd(write.fileno(), warn_on_full_buffer=False)
 
     def wait() -> None:
-        while number := read.recv(1):
-            if number[0] in (signal.SIGINT, signal.SIGTERM):
-                interrupt()
-                end_children()
+        with write:  # it would be closed with the last reference to it
+            while number := read.recv(1):
+                if number[0] in (signal.SIGINT, signal.SIGTERM):
+                    interrupt()
+                    end_children()
+                    end = threading.Timer(within_s, os._exit, (128 + number[0],))
+                    end.daemon = True
+                    end.start()
 
-    # Both ends are kept by the thread: `write` would be closed with the last reference to it.
-    threading.Thread(target=lambda ends: wait(), args=((read, write),), name="rcwt-signals", daemon=True).start()
+    threading.Thread(target=wait, name="rcwt-signals", daemon=True).start()
 
 
 def cancel_timers() -> None:
