@@ -36,7 +36,7 @@ def test_the_default_is_the_papers_experiments_without_a_key(merged: dict[str, A
     config = load(merged, paths)
     assert (config.models, config.judges) == (["reader"], ["rules"])
     # The paper's, and the arm of the ablation that it lacks.
-    assert config.experiments == ["fixed_budget", "intact", "intact_open", "algorithmic"]
+    assert config.experiments == ["fixed_budget", "intact", "intact_open", "algorithmic", "gsm8k", "mmlu_pro", "drop"]
     first, *larger = config.designs["fixed_budget"].windows
     # Paper, Table A1: nine shares; 20 calls an order.
     assert (first.window, first.trials) == (4096, 20)
@@ -80,7 +80,11 @@ def test_the_intact_designs_are_those_of_the_issue(merged: dict[str, Any], paths
         (("models",), [], "at least one name"),
         (("judges",), [], "at least 1 item"),
         (("judges",), ["somebody"], "a key of 'registry'"),
-        (("experiments",), ["other"], "a key of 'designs' (fixed_budget, intact, intact_open, algorithmic)"),
+        (
+            ("experiments",),
+            ["other"],
+            "a key of 'designs' (fixed_budget, intact, intact_open, algorithmic, gsm8k, mmlu_pro, drop)",
+        ),
         (("bootstrap", "B"), 3, "greater than or equal to 100"),
         (("on_cap",), "go", "'refuse' or 'stop'"),
         (("max_missing",), 2, "less than or equal to 1"),

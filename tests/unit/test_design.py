@@ -83,7 +83,7 @@ def of_design(root: Path, **design: Any) -> list[Condition]:
     }
     return conditions(
         Config.model_validate(merged),
-        {name: load_task(root / "resources/templates" / name) for name in ("spec_recall", "algorithmic")},
+        {name: load_task(root / "resources/templates" / name) for name in ("spec_recall", "algorithmic", "gsm8k")},
     )
 
 
@@ -103,11 +103,18 @@ def test_coordination_given_in_tokens_is_kept_and_judged_as_the_main_task(root: 
 
 
 def test_packs_have_no_instruction_in_the_window(root: Path) -> None:
-    found = of_design(root, kind="packs", packs=2, windows=[{"window": 4096, "shares": [90], "trials": 10}])
+    window = {"window": 4096, "shares": [90], "trials": 10}
+    found = of_design(root, kind="packs", task="gsm8k", packs=2, windows=[window])
     # Published packs: c = int(4096 * 0.9) = 3686, r = 410.
     assert {(one.c, one.u, one.r) for one in found} == {(3686, None, 410)}
     assert [one.pack for one in found] == ["pack_1", "pack_1", "pack_2", "pack_2"]
     assert len({one.name for one in found}) == 4
+
+
+@pytest.mark.parametrize(("kind", "task"), [("packs", "spec_recall"), ("fixed_budget", "gsm8k")])
+def test_packs_need_a_task_of_their_kind(root: Path, kind: str, task: str) -> None:
+    with pytest.raises(DesignError, match=r"designs\.mine: found the kind .*accepted: a task of the kind 'pack'"):
+        of_design(root, kind=kind, task=task, windows=[{"window": 4096, "shares": [90], "trials": 10}])
 
 
 def test_a_question_that_is_not_there_is_refused(root: Path) -> None:

@@ -37,6 +37,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(digests, "PACKAGE", tmp_path)
     digests._imports.cache_clear()
+    code_digest.cache_clear()
     return tmp_path
 
 
@@ -56,4 +57,5 @@ def test_a_stage_depends_on_what_its_module_imports(package: Path, edited: str, 
     before = code_digest("top")
     (package / edited).write_text("# edited\n" + (package / edited).read_text())
     digests._imports.cache_clear()
+    code_digest.cache_clear()
     assert (code_digest("top") != before) is changes

@@ -145,7 +145,15 @@ def _trial_rows(
             "attempts": response.attempts,
             "latency_s": response.latency_s,
             "time_utc": response.time_utc,
+            "task_truncated": _cut(condition),
         }
+
+
+def _cut(condition: Mapping[str, Any]) -> bool | None:
+    """Whether a question of the condition's pack is not whole; None for a condition without a pack."""
+    if condition["pack"] is None:
+        return None
+    return any(condition[name] is not None for name in ("items_cut", "items_gone"))
 
 
 def _score_rows(
@@ -163,5 +171,6 @@ def _score_rows(
                 "item": item,
                 "effective": effective.get(item, True),
                 "score": score,
+                "f1": (trial.f1 or {}).get(item),
                 "score_status": "truncated" if item in trial.cut_items else trial.status,
             }

@@ -83,10 +83,29 @@ class Packs(_Windowed):
     """Packs of benchmark items, cut from their end to what coordination leaves of the window (paper, Table 2)."""
 
     kind: Literal["packs"]
-    source: Literal["bundled"] = Field("bundled", description="where the items come from")
+    benchmark: Literal["gsm8k", "mmlu_pro", "drop"] | None = Field(
+        None, description="whose questions they are: how files are read and answers scored; null for the task's name"
+    )
+    source: Literal["bundled", "path", "hub"] = Field(
+        "bundled", description="the project's own questions, a file by 'path', or a dataset of the Hugging Face hub"
+    )
+    path: str | None = Field(None, min_length=1, description="of source 'path': a file in the vendor's form")
+    repo: str | None = Field(None, pattern=r"^[\w.-]+/[\w.-]+$", description="of source 'hub': owner/name of a dataset")
+    file: str | None = Field(None, min_length=1, description="of source 'hub': a file of the dataset")
+    revision: str | None = Field(
+        None, pattern=r"^[0-9a-f]{40}$", description="of source 'hub': the pinned commit, all 40 digits of its hash"
+    )
     packs: Whole = Field(5, ge=1, le=1000, description="packs of different items")
     items: Whole = Field(10, ge=1, le=1000, description="items of a pack")
     seed: Whole = Field(0, ge=0, description="decides which items are drawn")
+
+    @model_validator(mode="after")
+    def _located(self) -> "Packs":
+        wanted = {"bundled": (), "path": ("path",), "hub": ("repo", "file", "revision")}[self.source]
+        missing = [name for name in wanted if getattr(self, name) is None]
+        if missing:
+            raise ValueError(f"source '{self.source}' with {' and '.join(repr(name) for name in missing)}")
+        return self
 
 
 #: The kind of a design that does not name one.

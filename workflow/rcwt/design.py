@@ -105,6 +105,12 @@ def _of(experiment: str, config: Config, tasks: Mapping[str, Task]) -> Iterator[
             f"'{task.kind}'; accepted: an algorithmic task for the kind 'algorithmic', and for no other. Correct one "
             "of the two"
         )
+    if (design.kind == "packs") != (task.kind == "pack"):
+        raise DesignError(
+            f"designs.{experiment}: found the kind '{design.kind}' with the task '{design.task}', which is of the kind "
+            f"'{task.kind}'; accepted: a task of the kind 'pack' for the kind 'packs', and for no other. Correct one "
+            "of the two"
+        )
     if isinstance(design, Intact):
         yield from _intact(experiment, design, task)
     elif isinstance(design, Packs):
@@ -154,7 +160,13 @@ def _intact(experiment: str, design: Intact, task: Task) -> Iterator[Condition]:
 
 def _packs(experiment: str, design: Packs, task: Task) -> Iterator[Condition]:
     """Windows that coordination and a pack of questions share; the answer format stands outside."""
+    u = count(task.instruction)
     for entry in design.windows:
+        if u >= entry.window:
+            raise DesignError(
+                f"designs.{experiment}, window {entry.window}: the answer format alone has {u} tokens. Accepted: a "
+                "window above that. Raise 'window' or shorten instruction.md"
+            )
         for share in entry.shares:
             c, r = split_window(entry.window, share / 100, 0)
             for number in range(1, design.packs + 1):

@@ -48,6 +48,7 @@ def write_json(value: Any, path: Path) -> None:
     write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", path)
 
 
+@cache
 def code_digest(*modules: str) -> str:
     """sha256 of the sources of `modules` of this package and of what they import from it, neutral ones aside."""
     wanted, seen = list(modules), set[Path]()

@@ -1,8 +1,9 @@
 """Intervals for a proportion whose unit is the call (paper section 4, statistics).
 
 The items of one call come from one answer, so they are not independent observations. Calls are resampled
-instead; where that says nothing because every item of a cell is right, or every one wrong, the Wilson
-interval of complete-call success stands beside it.
+instead, and benchmark packs before their calls, because ten questions are a sample of a benchmark. Where that
+says nothing because every item of a cell is right, or every one wrong, the Wilson interval of complete-call
+success stands beside it.
 """
 
 import hashlib
@@ -13,6 +14,7 @@ from scipy.stats import binomtest
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Names = NDArray[np.str_]
 
 #: Every interval of the project is a 95 % one; its ends as percentiles of the resampled values.
 CONFIDENCE = 0.95
@@ -45,6 +47,37 @@ def draw_calls(name: tuple[object, ...], hits: Ints, possible: Ints, B: int, see
     order = np.lexsort((possible, hits))
     drawn = generator(seed, *name).integers(hits.size, size=(B, hits.size))
     return hits[order][drawn].sum(axis=1), possible[order][drawn].sum(axis=1)
+
+
+def draw_packs(
+    name: tuple[object, ...], q: object, order: object, calls: tuple[Ints, Ints, Names], B: int, seed: int
+) -> tuple[Ints, Ints]:
+    """Draw the packs of one stratum with replacement, and of each drawn pack its calls; the sums of each of `B` draws.
+
+    `name` tells a model's curve from all others (source, experiment, window, model, judge). The packs that are drawn
+    depend on it alone: a pack is the same questions at every share `q` and in both orders, so they are drawn together.
+    The calls are drawn for each share and order. `calls` holds hits, possible hits and packs, each of shape (calls,);
+    the results have shape (B,). With calls of one pack only (or of none, the empty name) this is `draw_calls`.
+    """
+    scored = calls[1] > 0
+    hits, possible = calls[0][scored], calls[1][scored]
+    named, place = np.unique(calls[2][scored], return_inverse=True)
+    if named.size < 2:
+        return draw_calls((*name, q, order), hits, possible, B, seed)
+    sizes = np.bincount(place)
+    values = np.zeros((2, named.size, sizes.max()), dtype=np.int64)
+    for pack in range(named.size):
+        mine = place == pack
+        rising = np.lexsort((possible[mine], hits[mine]))
+        values[:, pack, : sizes[pack]] = hits[mine][rising], possible[mine][rising]
+    picked = generator(seed, *name, "packs").integers(named.size, size=(B, named.size))
+    rng = generator(seed, *name, q, order, "calls")
+    total = np.zeros((2, B), dtype=np.int64)
+    for pack in picked.T:
+        call = (rng.random((B, sizes.max())) * sizes[pack][:, None]).astype(np.int64)
+        within = np.arange(sizes.max()) < sizes[pack][:, None]  # as many calls as the pack has
+        total += (values[:, pack[:, None], call] * within).sum(axis=2)
+    return total[0], total[1]
 
 
 def percentile_interval(draws: Floats) -> tuple[float, float]:

@@ -12,6 +12,7 @@ from typing import Concatenate, ParamSpec
 
 from rcwt import calls, manifest, plan, prompts
 from rcwt.digests import write_json, write_text
+from rcwt.packs import decks
 from rcwt.responses import ResponseCache
 from rcwt.scoring.cells import score_cell, write_scores
 from rcwt.study import Study
@@ -51,6 +52,12 @@ def describe(study: Study, prompt_files: Sequence[str], token_files: Sequence[st
 def write_prompt(study: Study, condition: str, output: str) -> None:
     """Write a condition's prompt."""
     write_json(prompts.record(study.prompts[condition]), Path(output))
+
+
+@logged
+def write_packs(study: Study, experiment: str, output: str) -> None:
+    """Write which questions an experiment's packs hold, and where they are from."""
+    write_json(decks.record(study.decks[experiment]), Path(output))
 
 
 @logged

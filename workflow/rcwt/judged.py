@@ -17,6 +17,7 @@ BUDGET = ["p", "c", "r", "u"]
 _CALL = ["source", *TRIAL_KEY]
 _SHARE = ["source", "experiment", "window", "model", "q"]
 _COUNTS = ["hits", "possible", "items", "raw_hits", "raw_possible", "raw_items", "unparsed", "cut"]
+_F1 = ["f1_sum", "f1_count"]
 
 
 class StatisticsError(RcwtError):
@@ -29,16 +30,18 @@ def judged_calls(trials: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     `trials` and `scores` have the columns of `rcwt.trials`. Beside the trial's key, status, budget and
     ceiling the result has `judge`, `hits`, `possible`, `missing` (effective items without a score),
     `raw_hits`, `raw_possible`, `unparsed` and `cut` (effective items that are misses because the reply has
-    not the form that was asked for, or because the output cap cut them off), and `call`, the trial's row
-    number, which `item_scores` gives too. A judge has rows at each share where it scored anything or was the
-    headline judge. How many items a call without any score row has is taken from its neighbours of the same
-    experiment, judge and pack. Raises StatisticsError for doubled rows and unknown statuses.
+    not the form that was asked for, or because the output cap cut them off), `f1_sum` and `f1_count` (of
+    effective items that have an F1), and `call`, the trial's row number, which `item_scores` gives too. A judge
+    has rows at each share where it scored anything or was the headline judge. How many items a call without any
+    score row has is taken from its neighbours of the same experiment, judge and pack. Raises StatisticsError
+    for doubled rows and unknown statuses.
     """
     numbered = _numbered(trials)
     items = item_scores(trials, scores)
     calls = numbered.merge(_judges(numbered, items), on=_SHARE)
     calls = calls.merge(_sums(items), on=["call", "judge"], how="left")
     calls[_COUNTS] = calls[_COUNTS].fillna(0).astype("int64")
+    calls[_F1] = calls[_F1].fillna(0.0)
     likes = calls.groupby(["source", "experiment", "judge", "pack"])
     silent = calls["status"].isin(NON_ANSWERS)
     for possible, items_of in (("possible", "items"), ("raw_possible", "raw_items")):
@@ -62,7 +65,8 @@ def item_scores(trials: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     items["score"] = np.where(silent, 0.0, score)
     # An item that nobody excluded counts.
     items["effective"] = items["effective"].astype("boolean").fillna(True).astype(bool)
-    return items[[*_CALL, "call", "judge", "item", "effective", "score", "score_status"]]
+    items["f1"] = items["f1"].astype("float64") if "f1" in items else np.nan
+    return items[[*_CALL, "call", "judge", "item", "effective", "score", "score_status", "f1"]]
 
 
 def _sums(items: pd.DataFrame) -> pd.DataFrame:
@@ -72,7 +76,8 @@ def _sums(items: pd.DataFrame) -> pd.DataFrame:
     columns = [effective.sum(), effective.count(), effective.size(), raw.sum(), raw.count(), raw.size()]
     said = items["score_status"].where(items["effective"])
     columns += [said.eq(status).groupby([items[name] for name in by]).sum() for status in ("unparsed", "truncated")]
-    return pd.concat(columns, axis=1, keys=_COUNTS).reset_index()
+    f1 = items[items["effective"]].groupby(by)["f1"]
+    return pd.concat([*columns, f1.sum(), f1.count()], axis=1, keys=[*_COUNTS, *_F1]).reset_index()
 
 
 def _judges(numbered: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:

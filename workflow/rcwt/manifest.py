@@ -15,12 +15,13 @@ from rcwt.task_items import Evidence
 from rcwt.tasks import Task
 from rcwt.tokens import ENCODING, count
 
-_TEXT = {"condition", "experiment", "task", "kind", "order", "pack", "question", "scored_by", "prompt_sha256"}
+_TEXT = {"condition", "experiment", "task", "kind", "order", "pack", "question", "scored_by", "prompt_sha256", "note"}
 COLUMNS = [
     *("condition", "experiment", "task", "kind", "window", "order", "pack", "q", "c", "u", "r", "p"),
     *("coordination_tokens", "reference_tokens", "prompt_tokens", "prompt_sha256"),
     *("ceiling_strict", "ceiling_lenient", "trials", "facts_in_reference", "facts_in_coordination"),
     *("question", "scored_by"),
+    *("pack_tokens", "items_whole", "items_cut", "items_gone", "note"),
 ]
 
 
@@ -49,6 +50,8 @@ def _facts(task: Task, name: str, effective: bool, evidence: Evidence) -> dict[s
 
 def row(prompt: Mapping[str, Any], tokens: Mapping[str, Any], trials: int) -> dict[str, Any]:
     """The manifest row of a condition, from its prompt file and its task's tokens file."""
+    if "shown" in prompt:
+        return _pack_row(prompt, trials)
     blocks, items = blocks_of(prompt), tokens["fields" if prompt["question"] else "items"]
     return {
         **{name: prompt[name] for name in COLUMNS if name in prompt},
@@ -57,6 +60,22 @@ def row(prompt: Mapping[str, Any], tokens: Mapping[str, Any], trials: int) -> di
         "trials": trials,
         "facts_in_reference": " ".join(stated(blocks["reference"], items, "lenient")),
         "facts_in_coordination": " ".join(stated(blocks["coordination"], items, "lenient")),
+    }
+
+
+def _pack_row(prompt: Mapping[str, Any], trials: int) -> dict[str, Any]:
+    """The manifest row of a pack: its ceiling is the share of questions that are whole."""
+    shown = prompt["shown"]
+    lists = {name: shown[name] for name in ("items_whole", "items_cut", "items_gone")}
+    whole = len(shown["items_whole"]) / len(shown["items"])
+    return {
+        **{name: prompt[name] for name in COLUMNS if name in prompt},
+        "ceiling_strict": whole,
+        "ceiling_lenient": whole,
+        "trials": trials,
+        "pack_tokens": shown["pack_tokens"],
+        **{name: " ".join(items) for name, items in lists.items()},
+        "note": shown["note"],
     }
 
 
@@ -75,7 +94,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 def _value(name: str, text: str) -> Any:
     if text == "":
         return None
-    if name in _TEXT or name.startswith("facts_"):
+    if name in _TEXT or name.startswith(("facts_", "items_")):
         return text
     return float(text) if name in {"q", "p", "ceiling_strict", "ceiling_lenient"} else int(text)
 

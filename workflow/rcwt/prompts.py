@@ -1,12 +1,13 @@
 """The messages of a condition: coordination and reference cut or repeated to their budgets, in one of two orders."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 from rcwt.design import Condition, percent
 from rcwt.digests import digest
+from rcwt.packs.drawing import Pack
 from rcwt.tasks import Task
 from rcwt.tokens import count, decode, encode, fill
 
@@ -25,6 +26,7 @@ class Prompt:
     user: str
     coordination: str
     reference: str
+    shown: Mapping[str, Any] = field(default_factory=dict)  # what it shows of a pack's questions, where it has one
 
     @property
     def messages(self) -> list[dict[str, str]]:
@@ -48,8 +50,8 @@ def block(text: str, budget: int) -> str:
     return decode(fill(list(_tokens(text)), budget))
 
 
-def build(condition: Condition, task: Task, pack: str | None = None) -> Prompt:
-    """The prompt of a condition (paper, Section 3). `pack` is the text of its pack, where it has one."""
+def build(condition: Condition, task: Task, pack: Pack | None = None) -> Prompt:
+    """The prompt of a condition (paper, Section 3); `pack` are its questions, where it has such."""
     coordination = block(task.coordinations[condition.coordination], condition.c)
     reference = _material(condition, task, pack)
     blocks = [coordination, reference] if condition.order == "coord_first" else [reference, coordination]
@@ -59,13 +61,14 @@ def build(condition: Condition, task: Task, pack: str | None = None) -> Prompt:
         user=task.instruction if condition.question is None else task.questions[condition.question],
         coordination=coordination,
         reference=reference,
+        shown=pack.shown(reference, condition.r) if pack else {},
     )
 
 
-def _material(condition: Condition, task: Task, pack: str | None) -> str:
+def _material(condition: Condition, task: Task, pack: Pack | None) -> str:
     """What a reply is answered from: repeated to fill a fixed budget, whole where it is intact, of a pack a prefix."""
     if condition.kind == "packs":
-        return decode(list(_tokens(pack or "")[: condition.r]))
+        return decode(list(_tokens(pack.text.text if pack else "")[: condition.r]))
     if condition.kind == "intact":
         return task.reference or ""
     return block(task.reference or "", condition.r)
@@ -101,6 +104,7 @@ def record(prompt: Prompt) -> Mapping[str, Any]:
         "prompt_sha256": prompt.sha256,
         "messages": prompt.messages,
         "blocks": {"coordination": _span(prompt, prompt.coordination), "reference": _span(prompt, prompt.reference)},
+        **({"shown": prompt.shown} if prompt.shown else {}),
     }
 
 

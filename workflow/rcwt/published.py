@@ -256,6 +256,7 @@ def _trial_row(call: Call) -> dict[str, Any]:
         "completion_tokens": call.completion_tokens,
         "cost_usd": call.cost_usd,
         "latency_s": call.latency_s,
+        "task_truncated": call.task_truncated,
         "file": call.file,
         "line": call.line,
     }

@@ -136,6 +136,7 @@ class Call:
     file: str
     line: int
     status: str = "ok"
+    task_truncated: bool | None = None  # whether the budget cut a benchmark pack
 
     @property
     def key(self) -> CallKey:
@@ -244,7 +245,8 @@ def read_pack(row: Cells, experiment: str, scores: tuple[ItemScore, ...]) -> Cal
     q, c, r = row.share("proportion"), row.count("coordination_tokens"), row.count("reasoning_tokens")
     _check_share(row, q, c, r)
     task = Task(experiment, experiment, "packs", RULES)
-    return _call(row, task, Budget(c + r, q, c, None, r), scores, pack=row.text("item_id"))
+    call = _call(row, task, Budget(c + r, q, c, None, r), scores, pack=row.text("item_id"))
+    return replace(call, task_truncated=row.count("task_tokens_used") < row.count("task_tokens_full"))
 
 
 READERS: dict[str, Callable[[Cells], Call]] = {

@@ -14,9 +14,9 @@ import pandas as pd
 
 from rcwt.batched_logistic import fit_logistic_rows
 from rcwt.curves import FAMILIES, Fit, fit, logistic_bounds, midpoint_identified
-from rcwt.intervals import Floats, draw_calls, generator, percentile_interval
+from rcwt.intervals import Floats, draw_packs, generator, percentile_interval
 from rcwt.judged import StatisticsError, item_scores, judged_calls
-from rcwt.statistics import POOLED
+from rcwt.statistics import POOLED, hits_of
 from rcwt.statuses import NON_ANSWERS
 
 CURVE_KEY = ["source", "experiment", "window", "model", "judge"]
@@ -128,18 +128,17 @@ def _fit_once(
 
 
 def call_means(calls: pd.DataFrame, B: int, seed: int) -> Floats:
-    """Pooled means of each share (B, n) with the calls of each order resampled; shares in rising order.
+    """Pooled means of each share (B, n) with the calls of each order resampled (of packs: packs, then their calls).
 
     `calls` are one model's rows of `rcwt.judged.judged_calls` under one judge. The draws are those of the
-    cells' own intervals. Shares where nothing is scored are left out.
+    cells' own intervals. Shares stand in rising order; those where nothing is scored are left out.
     """
     columns = []
     for q, share in calls.groupby("q"):
         drawn = np.zeros((2, B), dtype=np.int64)
         for order, stratum in share.groupby("order"):
-            name = (*stratum[CURVE_KEY].iloc[0], q, order)
-            hits, possible = (stratum[column].to_numpy(dtype=np.int64) for column in ("hits", "possible"))
-            drawn += np.stack(draw_calls(name, hits, possible, B, seed))
+            name = tuple(stratum[CURVE_KEY].iloc[0])
+            drawn += np.stack(draw_packs(name, q, order, hits_of(stratum), B, seed))
         if drawn[1].any():
             columns.append(drawn[0] / drawn[1])
     return np.stack(columns, axis=1)
@@ -154,7 +153,7 @@ def fact_means(calls: pd.DataFrame, items: pd.DataFrame, B: int, rng: np.random.
     """
     effective = items[items["effective"]]
     facts = sorted(effective["item"].unique())
-    same = (effective.groupby("call").size() == len(facts)).all() and calls["pack"].nunique() == 1
+    same = (effective.groupby("call").size() == len(facts)).all() and (calls["pack"] == "").all()
     if not same or len(facts) < 2:
         return None
     shares = sorted(calls.loc[calls["possible"] > 0, "q"].unique())

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rcwt.intervals import Ints, draw_calls, percentile_interval, wilson_interval
+from rcwt.intervals import Ints, Names, draw_packs, percentile_interval, wilson_interval
 from rcwt.judged import BUDGET, StatisticsError, judged_calls
 from rcwt.statuses import NON_ANSWERS, ORDERS, STATUSES
 
@@ -27,6 +27,8 @@ CELL_COLUMNS = [
     *("n_scored", "n_complete", "raw_hits", "raw_possible"),
     # Effective items that are misses because the output cap cut the reply off before them (named answers).
     "n_cut_items",
+    # Mean F1 of the effective items that have one (DROP).
+    "f1_mean",
 ]
 #: A cell whose orders are added.
 POOL_KEY = ["source", "experiment", "window", "model", "judge", "q"]
@@ -40,10 +42,10 @@ def cells(trials: pd.DataFrame, scores: pd.DataFrame, B: int = 10_000, seed: int
     experiment, window, model, judge, order (`coord_first`, `reason_first`, `pooled`) and share q; packs are
     pooled into their q. `c`, `r` and `u` are tokens, missing where the packs of a cell differ in them.
 
-    `ci_low` and `ci_high` resample calls inside each order. Where the calls of each order agree, resampling
-    varies nothing and `ci_method` says `no_variation`, unless hits are none or all: there it stays
-    `bootstrap`, and `wilson_*` hold the interval of complete-call success. Raises StatisticsError for doubled
-    rows, for two budgets in one cell and for a `B` below 1.
+    `ci_low` and `ci_high` resample calls inside each order; of benchmark packs, the packs and then the calls of
+    each. Where the calls of each order agree, resampling varies nothing and `ci_method` says `no_variation`,
+    unless hits are none or all: there it stays `bootstrap`, and `wilson_*` hold the interval of complete-call
+    success. Raises StatisticsError for doubled rows, for two budgets in one cell and for a `B` below 1.
     """
     if B < 1:
         raise StatisticsError(f"bootstrap.B is {B}; accepted: a whole number of draws from 1 on")
@@ -120,6 +122,7 @@ def _counted(calls: pd.DataFrame) -> pd.DataFrame:
     groups = marked.groupby(CELL_KEY)
     table = groups[summed].sum().astype("int64")
     table["ceiling"] = groups["ceiling"].mean().where(groups["ceiling"].count() == groups["ceiling"].size())
+    table["f1_mean"] = _ratio(groups["f1_sum"].sum(), groups["f1_count"].sum())
     for name in BUDGET:
         single = groups[name].nunique(dropna=False) == 1
         if name in ("p", "c") and not single.all():
@@ -164,24 +167,28 @@ def _intervals(calls: pd.DataFrame, B: int, seed: int) -> pd.DataFrame:
     rows = []
     for pool, both in calls.groupby(POOL_KEY):
         *before, q = pool
-        strata = {str(order): _hits(stratum) for order, stratum in both.groupby("order")}
-        draws = {order: draw_calls((*pool, order), *stratum, B, seed) for order, stratum in strata.items()}
+        strata = {str(order): hits_of(stratum) for order, stratum in both.groupby("order")}
+        draws = {order: draw_packs(tuple(before), q, order, stratum, B, seed) for order, stratum in strata.items()}
         for order in strata:
             rows.append((*before, order, q, *_ends([draws[order]], [strata[order]])))
         rows.append((*before, POOLED, q, *_ends(list(draws.values()), list(strata.values()))))
     return pd.DataFrame(rows, columns=[*CELL_KEY, "ci_low", "ci_high", "ci_method"])
 
 
-def _hits(stratum: pd.DataFrame) -> tuple[Ints, Ints]:
-    return stratum["hits"].to_numpy(dtype=np.int64), stratum["possible"].to_numpy(dtype=np.int64)
+def hits_of(calls: pd.DataFrame) -> tuple[Ints, Ints, Names]:
+    """Hits, possible hits and packs of the rows of `rcwt.judged.judged_calls`, as `draw_packs` takes them."""
+    hits, possible = (calls[name].to_numpy(dtype=np.int64) for name in ("hits", "possible"))
+    return hits, possible, calls["pack"].to_numpy(dtype=np.str_)
 
 
-def _ends(draws: Sequence[tuple[Ints, Ints]], strata: Sequence[tuple[Ints, Ints]]) -> tuple[float, float, str | None]:
+def _ends(
+    draws: Sequence[tuple[Ints, Ints]], strata: Sequence[tuple[Ints, Ints, Names]]
+) -> tuple[float, float, str | None]:
     hits = sum(int(stratum[0].sum()) for stratum in strata)
     possible = sum(int(stratum[1].sum()) for stratum in strata)
     if possible == 0:
         return float("nan"), float("nan"), None
-    varies = any(len({*zip(h[n > 0].tolist(), n[n > 0].tolist(), strict=True)}) > 1 for h, n in strata)
+    varies = any(len({*zip(h[n > 0].tolist(), n[n > 0].tolist(), strict=True)}) > 1 for h, n, _ in strata)
     if not varies and 0 < hits < possible:
         return hits / possible, hits / possible, "no_variation"
     drawn = np.sum([draw[0] for draw in draws], axis=0) / np.sum([draw[1] for draw in draws], axis=0)

@@ -10,9 +10,13 @@ import yaml
 
 from rcwt import calls, prompts
 from rcwt.config import HUMAN_JUDGE, RULES_JUDGE, Config, Model, plain
+from rcwt.config_designs import Packs
 from rcwt.design import Condition, conditions
 from rcwt.digests import canonical_json, code_digest, digest, file_digest, write_text
 from rcwt.errors import ConfigError, TaskError
+from rcwt.packs.decks import Deck, deal
+from rcwt.packs.decks import record as pack_record
+from rcwt.packs.drawing import Pack
 from rcwt.prompts import Prompt
 from rcwt.published_files import csv_files
 from rcwt.scoring.model_judge import ask_params
@@ -83,10 +87,29 @@ class Study:
         return {condition.name: condition for condition in conditions(self.config, self.tasks)}
 
     @cached_property
+    def decks(self) -> dict[str, Deck]:
+        """The benchmark packs of each experiment that has such. Raises PackError for data that cannot be used."""
+        designs = {name: self.config.designs[name] for name in self.config.experiments}
+        return {
+            name: deal(name, design, offline=self.config.offline)
+            for name, design in designs.items()
+            if isinstance(design, Packs)
+        }
+
+    def deck_digest(self, experiment: str) -> str:
+        """What was drawn for an experiment and from where, as one stable parameter."""
+        return digest(pack_record(self.decks[experiment]))
+
+    def pack_of(self, condition: Condition) -> Pack | None:
+        """The questions of a condition, where it has such."""
+        return self.decks[condition.experiment].packs[condition.pack] if condition.pack else None
+
+    @cached_property
     def prompts(self) -> dict[str, Prompt]:
         """The prompt of each condition."""
         return {
-            name: prompts.build(condition, self.tasks[condition.task]) for name, condition in self.conditions.items()
+            name: prompts.build(condition, self.tasks[condition.task], self.pack_of(condition))
+            for name, condition in self.conditions.items()
         }
 
     def model(self, name: str) -> Model:
@@ -97,7 +120,7 @@ class Study:
         """What a prompt file is made from: its messages and its quantities."""
         prompt = self.prompts[condition]
         quantities = {name: str(value) for name, value in vars(prompt.condition).items() if name != "trials"}
-        return digest([quantities, prompt.sha256])
+        return digest([quantities, prompt.sha256, *([prompt.shown] if prompt.shown else [])])
 
     def sources(self, task: str) -> list[str]:
         """Files of a task folder that its prompts and items are made from; notes beside them are not."""
@@ -132,6 +155,8 @@ class Study:
     def judge_digest(self, condition: str, judge: str) -> str:
         """What a judge's scores are made from, beside the replies: what it is, the items it checks and its code."""
         task = self.tasks[self.conditions[condition].task]
+        if pack := self.pack_of(self.conditions[condition]):
+            return digest([judge, pack.digest, code_digest("scoring")])
         if self.conditions[condition].by_rule:
             return digest([judge, exact_digest(task), code_digest("scoring")])
         if judge == RULES_JUDGE:

@@ -49,6 +49,8 @@ TRIAL_SCHEMA = pa.schema(
         ("prompt_sha256", pa.string()),
         ("file", pa.string()),
         ("line", pa.int64()),
+        # Additions: whether the budget cut a benchmark pack.
+        ("task_truncated", pa.bool_()),
     ]
 )
 
@@ -67,6 +69,8 @@ SCORE_SCHEMA = pa.schema(
         ("effective", pa.bool_()),
         ("score", pa.int64()),
         ("score_status", pa.string()),
+        # Additions: DROP's F1 of an item that is answered by spans of text.
+        ("f1", pa.float64()),
     ]
 )
 

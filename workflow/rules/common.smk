@@ -45,8 +45,19 @@ if not workflow.is_main_process:
     job_process.settle_in(workflow, logger, ["calls", "scores"], lambda: current(STUDY.config).interrupt())
 
 
+def printed(table, *more):
+    """The files of a paper-shaped table: values as printed, for Markdown, for LaTeX, and `more`."""
+    return multiext(table, ".csv", ".md", ".tex", *more)
+
+
+def drawn(figure):
+    """The files of a figure."""
+    return multiext(figure, ".pdf", ".png", ".svg")
+
+
 wildcard_constraints:
     task="[^/]+",
+    experiment="[^/]+",
     condition="[^/]+",
     model="[^/]+",
     judge="[^/]+",

@@ -12,7 +12,7 @@ rule figure_1:
         curves=CURVES,
         paper="resources/published/table_a1.csv",
     output:
-        multiext(FIGURE_1, ".pdf", ".png", ".svg"),
+        drawn(FIGURE_1),
     log:
         f"{RESULTS}/logs/figure_1.log",
     conda:
@@ -32,7 +32,7 @@ rule figure_2:
         script="workflow/scripts/figure_2.py",
         cells=expand(CELLS, kind="fixed_budget"),
     output:
-        multiext(FIGURE_2, ".pdf", ".png", ".svg"),
+        drawn(FIGURE_2),
     log:
         f"{RESULTS}/logs/figure_2.log",
     conda:
@@ -52,7 +52,7 @@ rule figure_3:
         script="workflow/scripts/figure_3.py",
         displacement=DISPLACEMENT,
     output:
-        multiext(FIGURE_3, ".pdf", ".png", ".svg"),
+        drawn(FIGURE_3),
     log:
         f"{RESULTS}/logs/figure_3.log",
     conda:

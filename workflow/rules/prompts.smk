@@ -1,7 +1,7 @@
 # Templates to prompts, token counts and the manifest.
 #
-# In:  resources/templates/<task>/
-# Out: prompts/<condition>.json, tokens/<task>.json, manifest.csv
+# In:  resources/templates/<task>/, and for benchmark packs what their `source` names
+# Out: prompts/<condition>.json, tokens/<task>.json, manifest.csv, packs/<experiment>.json
 # Reruns: a prompt when its own messages or budgets change, however that came about; the sources are `ancient`
 #         because Snakemake would otherwise run every cell below an edited template.
 from rcwt import jobs
@@ -49,3 +49,14 @@ rule prompt:
         content=lambda wildcards: STUDY.prompt_digest(wildcards.condition),
     run:
         jobs.write_prompt(log[0], STUDY, wildcards.condition, output[0])
+
+
+rule packs:
+    output:
+        PACKS,
+    log:
+        f"{RESULTS}/logs/packs/{{experiment}}.log",
+    params:
+        drawn=lambda wildcards: STUDY.deck_digest(wildcards.experiment),
+    run:
+        jobs.write_packs(log[0], STUDY, wildcards.experiment, output[0])

@@ -5,6 +5,14 @@
 # Out: summary.txt
 # Reruns: when the trials, cells or fits, or the code of the summary changes.
 
+SHOWN_TABLES = [
+    ("fixed_budget", TABLE_A1),
+    ("fixed_budget", TABLE_1),
+    ("packs", TABLE_2),
+    ("intact", TABLE_INTACT),
+]
+SHOWN_FIGURES = [("fixed_budget", FIGURE_1), ("fixed_budget", FIGURE_2), ("intact", FIGURE_3)]
+
 
 rule summary:
     input:
@@ -23,8 +31,8 @@ rule summary:
         "../envs/rcwt.yaml"
     params:
         embedded=EMBEDDED,
-        table=f"{TABLE_A1}.csv {TABLE_1}.csv" if "fixed_budget" in STUDY.kinds else "",
-        figure=f"{FIGURE_1}.png {FIGURE_2}.png" if "fixed_budget" in STUDY.kinds else "",
+        table=[f"{table}.csv" for kind, table in SHOWN_TABLES if kind in STUDY.kinds],
+        figure=[f"{figure}.png" for kind, figure in SHOWN_FIGURES if kind in STUDY.kinds],
         code=code_digest("summary"),
     shell:
         "python {input.script} --trials {input.trials} --cells {input.cells} --curves {input.curves}"

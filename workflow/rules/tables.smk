@@ -1,8 +1,9 @@
 # The paper-shaped tables, as printed values, as Markdown and as LaTeX; and the two arms of the open task compared.
 #
-# In:  tables/fixed_budget_cells.csv, curve_fits.csv; tables/intact_cells.csv, trials.parquet, scores.parquet, manifest.csv
-# Out: tables/table_a1.csv, .md, .tex; tables/table_1.csv, .md, .tex, table_1_full.csv; tables/intact.csv, .md, .tex,
-#      intact_full.csv; tables/displacement.csv
+# In:  tables/fixed_budget_cells.csv, intact_cells.csv, packs_cells.csv, curve_fits.csv; trials.parquet, scores.parquet,
+#      manifest.csv
+# Out: tables/table_a1, table_1, table_2 and intact as .csv, .md and .tex; table_1_full.csv, table_2_full.csv,
+#      intact_full.csv, displacement.csv, pack_items.csv
 # Reruns: when these, what is shown (experiment, headline judge, models) or the code of the table changes; the
 #         comparison also when the resamples or their seed change.
 
@@ -39,7 +40,7 @@ rule table_a1:
         script="workflow/scripts/table_a1.py",
         cells=expand(CELLS, kind="fixed_budget"),
     output:
-        multiext(TABLE_A1, ".csv", ".md", ".tex"),
+        printed(TABLE_A1),
     log:
         f"{RESULTS}/logs/table_a1.log",
     conda:
@@ -60,7 +61,7 @@ rule table_1:
         cells=expand(CELLS, kind="fixed_budget"),
         curves=CURVES,
     output:
-        multiext(TABLE_1, ".csv", "_full.csv", ".md", ".tex"),
+        printed(TABLE_1, "_full.csv"),
     log:
         f"{RESULTS}/logs/table_1.log",
     conda:
@@ -82,7 +83,7 @@ rule intact_table:
         trials=TRIALS,
         manifest=[] if STUDY.config.published else MANIFEST,
     output:
-        multiext(INTACT_TABLE, ".csv", ".md", ".tex", "_full.csv"),
+        printed(TABLE_INTACT, "_full.csv"),
     log:
         f"{RESULTS}/logs/intact_table.log",
     conda:
@@ -119,3 +120,43 @@ rule displacement:
     shell:
         "python {input.script} --trials {input.trials} --scores {input.scores} --fixed {params.fixed}"
         " --intact {params.intact} --B {params.B} --seed {params.seed} --out {output} 2> {log}"
+
+
+rule table_2:
+    input:
+        script="workflow/scripts/table_2.py",
+        main=expand(CELLS, kind="fixed_budget"),
+        packs=expand(CELLS, kind="packs"),
+        curves=CURVES,
+        trials=TRIALS,
+    output:
+        printed(TABLE_2, "_full.csv"),
+    log:
+        f"{RESULTS}/logs/table_2.log",
+    conda:
+        "../envs/rcwt.yaml"
+    params:
+        shown=SHOWN,
+        embedded=EMBEDDED,
+        out=lambda wildcards, output: output[0].removesuffix(".csv"),
+        code=code_digest("benchmarks"),
+    shell:
+        "python {input.script} --main {input.main} --packs {input.packs} --curves {input.curves}"
+        " --trials {input.trials} {params.shown} --embedded {params.embedded} --out {params.out} 2> {log}"
+
+
+rule pack_items:
+    input:
+        script="workflow/scripts/pack_items.py",
+        manifest=[] if STUDY.config.published else MANIFEST,
+        scores=TRIAL_SCORES,
+    output:
+        PACK_ITEMS,
+    log:
+        f"{RESULTS}/logs/pack_items.log",
+    conda:
+        "../envs/rcwt.yaml"
+    params:
+        code=code_digest("pack_items"),
+    shell:
+        "python {input.script} --manifest {input.manifest} --scores {input.scores} --out {output} 2> {log}"

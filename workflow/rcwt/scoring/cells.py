@@ -10,6 +10,7 @@ from rcwt.records import Response, TrialRecord, read_records
 from rcwt.responses import Request
 from rcwt.scoring.by_form import by_answers, by_fields
 from rcwt.scoring.by_human import by_human, read_audit_scores
+from rcwt.scoring.by_packs import by_packs
 from rcwt.scoring.by_rules import by_rules
 from rcwt.scoring.model_judge import by_model
 from rcwt.scoring.outcomes import CellScores, TrialScores, read_scores, write_scores
@@ -30,7 +31,9 @@ def score_cell(study: "Study", condition: str, judge: str, calls: Path, audit: S
     asked = study.conditions[condition]
     task = study.tasks[asked.task]
     items = task.items
-    if asked.question is not None:
+    if pack := study.pack_of(asked):
+        scores = by_packs(records, pack.questions)
+    elif asked.question is not None:
         scores = by_fields(records, task.fields)
     elif asked.kind == "algorithmic":
         scores = by_answers(records, task.answers)

@@ -29,6 +29,7 @@ class TrialScores(BaseModel):
     status: ScoreStatus
     items: dict[str, int | None]
     cut_items: tuple[str, ...] = ()  # misses of a reply scored by its form, because the output cap cut them off
+    f1: dict[str, float] | None = None  # of items answered by spans of text: DROP's F1, from 0 to 1
     judge_keys: tuple[str, ...] | None = None
     judge_replies: tuple[str | None, ...] | None = None
     judge_fault: str | None = None  # what was wrong with the last reply; null where it was read

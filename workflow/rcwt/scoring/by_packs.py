@@ -1,0 +1,36 @@
+"""Scores of replies to a pack of benchmark questions, by rule, for the trials of a cell.
+
+A question without an answer line is a miss; where the output cap cut the reply it is counted apart (`truncated`). A
+reply without any answer line is `unparsed`, all of its questions misses.
+"""
+
+from collections.abc import Sequence
+
+from rcwt.packs.grading import Grade, grade
+from rcwt.packs.items import Question
+from rcwt.records import TrialRecord
+from rcwt.scoring.outcomes import TrialScores, reply_of
+
+
+def by_packs(records: Sequence[TrialRecord], questions: Sequence[Question]) -> list[TrialScores]:
+    """Scores of each reply to `questions`, which are asked by their numbers from 1."""
+    return [_scores(record, questions) for record in records]
+
+
+def _scores(record: TrialRecord, questions: Sequence[Question]) -> TrialScores:
+    reply, cut = reply_of(record), record.response.status == "truncated"
+    # A response without an answer has no line for any question: each is a miss.
+    grades = grade(reply or "", questions, cut=cut)
+    said = any(one.outcome not in ("missing", "truncated") for one in grades)
+    return TrialScores(
+        trial=record.trial,
+        status="non_answer" if reply is None else "scored" if said or cut else "unparsed",
+        items={one.item: one.score for one in grades},
+        cut_items=tuple(one.item for one in grades if one.outcome == "truncated") if reply is not None else (),
+        f1=_f1(grades),
+    )
+
+
+def _f1(grades: Sequence[Grade]) -> dict[str, float] | None:
+    found = {one.item: one.f1 for one in grades if one.f1 is not None}
+    return found or None

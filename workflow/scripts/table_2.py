@@ -1,0 +1,31 @@
+"""Table 2: p0, reserve and truncation onset of benchmark packs and main task, in the paper's form and in full."""
+
+import argparse
+
+from rcwt.benchmarks import table_2_full, write_table_2
+from rcwt.scripting import exit_on_error
+from rcwt.statistics import read_cells
+from rcwt.tables import add_selection_arguments, read_curves, select_from
+from rcwt.trials import read_table
+
+
+@exit_on_error
+def main() -> None:
+    """Read cells, fits and trials; write the table in four files."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--main", required=True, help="cells table of the kind 'fixed_budget'")
+    parser.add_argument("--packs", required=True, help="cells table of the kind 'packs'")
+    parser.add_argument("--curves", required=True, help="curve_fits.csv")
+    parser.add_argument("--trials", required=True, help="trials.parquet")
+    add_selection_arguments(parser)
+    parser.add_argument("--out", required=True, metavar="PREFIX", help="writes PREFIX.csv, .md, .tex and _full.csv")
+    options = parser.parse_args()
+    shown = select_from(read_cells(options.main), options)
+    curves, trials = read_curves(options.curves), read_table(options.trials)
+    write_table_2(
+        table_2_full(shown, read_cells(options.packs), curves, trials, options.models), options.embedded, options.out
+    )
+
+
+if __name__ == "__main__":
+    main()
