@@ -8,9 +8,11 @@ import time
 from decimal import Decimal
 from pathlib import Path
 
+from rcwt.errors import CallError
 from rcwt.run_state import RunState
 from rcwt.shared_ledger import SharedLedger
 from rcwt.shared_limits import SharedLimiter
+from rcwt.verdicts import Verdicts
 
 
 def spend(run: RunState, cap: str, calls: str, seed: str) -> None:
@@ -83,5 +85,33 @@ def call(run: RunState, calls: str, hold_s: str, seats: str, rpm: str, period_s:
     print(json.dumps(times))
 
 
+def ask(run: RunState, seconds: str) -> None:
+    """Find out about a good and a bad model unless another process has; what was asked and learnt is printed."""
+    asked: list[str] = []
+
+    async def find_out(verdicts: Verdicts, name: str, failure: str) -> str:
+        try:
+            async with verdicts.turn(name):
+                if not verdicts.known(name):
+                    asked.append(name)
+                    await asyncio.sleep(float(seconds))
+                    verdicts.tell(name, failure)
+            verdicts.known(name)
+        except CallError as error:
+            return str(error)
+        return ""
+
+    async def both() -> str:
+        verdicts = Verdicts(run)
+        good = await find_out(verdicts, "good", "")
+        assert good == ""
+        return await find_out(verdicts, "bad", "bad: wrong_key")
+
+    bad = asyncio.run(both())
+    print(json.dumps({"asked": sorted(asked), "bad": bad}))
+
+
 if __name__ == "__main__":
-    {"spend": spend, "hold": hold, "sit": sit, "call": call}[sys.argv[2]](RunState(Path(sys.argv[1])), *sys.argv[3:])
+    {"spend": spend, "hold": hold, "sit": sit, "call": call, "ask": ask}[sys.argv[2]](
+        RunState(Path(sys.argv[1])), *sys.argv[3:]
+    )

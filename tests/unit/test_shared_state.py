@@ -21,7 +21,6 @@ from rcwt.errors import CallError
 from rcwt.run_state import RunState
 from rcwt.shared_ledger import Books, SharedLedger
 from rcwt.shared_limits import SharedLimiter
-from rcwt.verdicts import Verdicts
 
 PROCESS = Path(__file__).with_name("shared_process.py")
 D = Decimal
@@ -266,22 +265,13 @@ def test_in_one_process_calls_go_in_order_and_cancelling_loses_no_seat(tmp_path:
 # -- the run
 
 
-def test_one_verdict_serves_all_and_a_failed_one_fails_them(tmp_path: Path) -> None:
-    run = RunState(tmp_path)
-
-    async def ask() -> list[str]:
-        # Two objects as two processes have them; the journal is what they share.
-        first, second = Verdicts(run), Verdicts(run)
-        assert not first.known("good")
-        first.tell("good")
-        first.tell("bad", "bad: wrong_key")
-        second._journal = run_state.Journal(tmp_path / "verdicts.jsonl")
-        assert second.known("good")
-        with pytest.raises(CallError, match="wrong_key"):
-            second.known("bad")
-        return sorted(second._known)
-
-    assert asyncio.run(ask()) == ["bad", "good"]
+def test_one_verdict_serves_all_and_a_failed_one_fails_them(processes: Processes) -> None:
+    for _ in range(3):
+        processes.start("ask", 0.2)
+    said = processes.said()
+    # Each was asked once by one of three; the others waited for what it learnt.
+    assert sorted(name for one in said for name in one["asked"]) == ["bad", "good"]
+    assert {one["bad"] for one in said} == {"bad: wrong_key"}
 
 
 def test_a_job_without_the_environment_is_told_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,6 +286,13 @@ def test_a_job_without_the_environment_is_told_why(tmp_path: Path, monkeypatch: 
     os.utime(tmp_path / ".runs" / name, (0, 0))
     run_state.begin(tmp_path)
     assert not (tmp_path / ".runs" / name).exists()
+
+
+def test_a_cache_that_cannot_hold_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "cache").write_text("a file where a folder should be")
+    monkeypatch.setenv(run_state.RUN_VARIABLE, "one")
+    with pytest.raises(CallError, match="RCWT_CACHE moves the response cache"):
+        run_state.join(tmp_path / "cache")
 
 
 def test_members_know_the_dead_from_the_living(processes: Processes) -> None:

@@ -246,7 +246,14 @@ def join(cache: Path) -> RunState:
             f"{RUN_VARIABLE} is not set in this job: its scheduler does not pass on the environment, which carries the "
             "keys too. Submit with the environment (sbatch --export=ALL, qsub -V)"
         )
-    return _joined(cache.absolute() / RUNS / run)
+    folder = cache.absolute() / RUNS / run
+    try:
+        return _joined(folder)
+    except OSError as error:
+        raise CallError(
+            f"the state that the jobs of this run share cannot be kept in {folder} ({error.strerror}). It needs a file "
+            "system that all nodes can write to, with locks that hold across them; RCWT_CACHE moves the response cache"
+        ) from None
 
 
 @functools.cache
