@@ -29,7 +29,9 @@ def test_a_model_served_by_a_job_is_asked_by_jobs(project: Project, cluster: Clu
         port = str(free.getsockname()[1])
     served = f"exec {shlex.quote(sys.executable)} {shlex.quote(str(SERVER))} {port} 0.0.0.0"
     log = str(project.folder / "model.log")
-    job = cluster.ask("sbatch", "--parsable", "--cpus-per-task=2", f"--output={log}", f"--wrap={served}").strip()
+    job = cluster.ask(
+        "sbatch", "--parsable", "--cpus-per-task=2", "--mem=3000", f"--output={log}", f"--wrap={served}"
+    ).strip()
     try:
         node = _node(cluster, job)
         _wait_until_healthy(f"http://{node}:{port}/health")
