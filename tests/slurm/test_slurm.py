@@ -69,27 +69,26 @@ def wait_for(what: Callable[[], bool], seconds: float = 90) -> None:
 
 
 def test_both_profiles_give_the_results_of_a_local_run(project: Project, cluster: Cluster) -> None:
-    def run(*arguments: str) -> tuple[str, pd.DataFrame, bytes]:
+    def run(*arguments: str) -> tuple[str, pd.DataFrame]:
         for name in ("results", ".cache", ".snakemake"):
             shutil.rmtree(project.folder / name, ignore_errors=True)
-        output = project.succeed(CELLS, *arguments)
-        trials = read_table(project.folder / TRIALS).drop(columns=VOLATILE)
-        return output, trials, (project.folder / CELLS).read_bytes()
+        output = project.succeed(*arguments)
+        return output, read_table(project.folder / TRIALS).drop(columns=VOLATILE)
 
     inside = write(project.folder, content(calls_on="cluster"), "inside.yaml")
     outside = write(project.folder, content(), "outside.yaml")
-    _, trials, cells = run("--cores", "2", *outside)
+    _, trials = run(CELLS, "--cores", "2", *outside)
+    cells = (project.folder / CELLS).read_bytes()
     assert len(trials) == 72
-    for arguments, expected in (
-        ([*SLURM, *outside], ["intervals"]),
-        ([*SLURM, *inside], ["calls", "intervals", "scores"]),
-        ([*GENERIC, *inside], ["calls", "intervals", "scores"]),
-    ):
-        output, same_trials, same_cells = run(*arguments)
-        pd.testing.assert_frame_equal(same_trials, trials)
-        assert same_cells == cells
-        # Eighteen cells in one job, and nothing that is light.
-        assert sorted(jobs_of(cluster, output).values()) == expected
+    # What goes out: by default the statistics alone; with calls in jobs, all eighteen cells in one and nothing light.
+    output, same = run(CELLS, *SLURM, *outside)
+    pd.testing.assert_frame_equal(same, trials)
+    assert (project.folder / CELLS).read_bytes() == cells
+    assert list(jobs_of(cluster, output).values()) == ["intervals"]
+    for profile in (SLURM, GENERIC):
+        output, same = run(TRIALS, *profile, *inside)
+        pd.testing.assert_frame_equal(same, trials)
+        assert sorted(jobs_of(cluster, output).values()) == ["calls", "scores"]
         assert not list((project.folder / ".cache/responses/.runs").glob("*"))
 
 
@@ -125,14 +124,14 @@ def test_one_cap_and_one_limit_for_eight_jobs_and_the_key_is_nowhere(
     server.script(usage={"completion": "cap"}, latency_s=1)
     watcher = Watcher(cluster)
     watcher.start()
-    alone = ["--group-components", "calls=1", "scores=64", "--resources", "cells=8"]
+    alone = ["--group-components", "calls=1", "--resources", "cells=8", "--until", "calls"]
     arguments = [*SLURM, *alone, "--retries", "0", "--verbose", *write(project.folder, made | {"on_cap": "stop"})]
     output = project.refuse(TRIALS, *arguments)
     watcher.over.set()
     watcher.join()
     stats = server.stats()
     jobs = jobs_of(cluster, output)
-    assert list(jobs.values()).count("calls") == 8
+    assert list(jobs.values()) == ["calls"] * 8
     assert watcher.most == 8
     # One preflight for all jobs; the cap holds to the call, the limit to the request.
     assert (stats["received"], stats["successes"], responses(project)) == (21, 21, 20)
