@@ -1,4 +1,4 @@
-"""SmolLM2-135M-Instruct behind xllamacpp's OpenAI-compatible server: `python model_server.py PORT`, until killed."""
+"""SmolLM2-135M-Instruct behind xllamacpp's OpenAI-compatible server: `python model_server.py PORT [ADDRESS]`."""
 
 import importlib.util
 import sys
@@ -19,7 +19,7 @@ def main() -> None:
     params.model.path = str(Path(spec.origin).parent / WEIGHTS)
     params.n_ctx = 8192
     params.n_parallel = 2
-    params.hostnames = ["127.0.0.1"]
+    params.hostnames = [*sys.argv[2:], "127.0.0.1"][:1]
     params.port = int(sys.argv[1])
     server = xllamacpp.Server(params)
     print(server.listening_address, flush=True)

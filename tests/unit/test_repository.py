@@ -32,7 +32,7 @@ def test_every_direct_dependency_is_pinned_and_the_same_everywhere(root: Path) -
 
 
 def test_every_requirement_has_one_version(root: Path) -> None:
-    for name in ("requirements.txt", "requirements-dev.txt"):
+    for name in ("requirements.txt", "requirements-dev.txt", "requirements-slurm.txt"):
         lines = [line for line in (root / name).read_text().splitlines() if line and line[0] not in "#-"]
         assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.]+", line) for line in lines)
     assert not set(pins(root, "requirements.txt")) & set(pins(root, "requirements-dev.txt"))

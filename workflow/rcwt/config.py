@@ -90,6 +90,9 @@ class Config(Record):
     offline: Flag = Field(False, description="refuse every request that the cache cannot answer")
     max_usd: Number | None = Field(None, ge=0, description="spend cap of a run in US dollars")
     on_cap: Literal["refuse", "stop"] = "refuse"
+    calls_on: Literal["local", "cluster"] = Field(
+        "local", description="where calls are made with a cluster's profile: where the run is started, or in its jobs"
+    )
     max_missing: Number = Field(0.02, ge=0, le=1, description="largest share of missing scores `all` accepts")
     results_dir: Annotated[str, AfterValidator(lambda path: str(PurePosixPath(path)))] = Field("results", min_length=1)
     artifact: str | None = Field(None, description="folder of the paper's public artifact; null to make calls")

@@ -4,8 +4,10 @@ A provider may echo the key it refused, so a key can come back in an error body.
 over the wire passes `scrub` before it is parsed, stored or shown.
 """
 
+import logging
 import os
 import threading
+from collections.abc import Iterable
 
 #: What stands where a key stood.
 SCRUBBED = "[key removed]"
@@ -44,3 +46,23 @@ def scrub(text: str, shortest: int = 0) -> str:
             break
         text = text.replace(key, SCRUBBED)
     return text
+
+
+class _Scrubbed(logging.Filter):
+    """Takes keys out of log records, whoever made them."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        text = record.getMessage() if isinstance(record.msg, str) else ""
+        if (clean := scrub(text)) != text:
+            record.msg, record.args = clean, None
+        return True
+
+
+def guard(logger: logging.Logger, variables: Iterable[str | None]) -> None:
+    """Keep the keys in these environment variables out of a logger's records.
+
+    A job's process may print its whole environment: with `--verbose` the Slurm plugin does.
+    """
+    for variable in variables:
+        read_key(variable)
+    logger.addFilter(_Scrubbed())

@@ -104,6 +104,25 @@ class Reservation:
         self.open = True
 
 
+class AnyLedger(Protocol):
+    """What calls need of a ledger: `Ledger` in one process, `rcwt.shared_ledger.SharedLedger` over many."""
+
+    def balance(self) -> Balance:
+        """Return the state of the ledger, consistent in itself."""
+
+    def reserve(self, usd: Decimal) -> Reservation | None:
+        """Set `usd` aside; None where it does not fit beside what is spent and reserved now."""
+
+    async def reserve_when_free(self, usd: Decimal) -> Reservation | None:
+        """Set `usd` aside, waiting for calls in flight to settle; None where it could never fit."""
+
+    def settle(self, reservation: Reservation, usd: Decimal | None) -> None:
+        """Book what the call cost; None, an unknown cost, is booked at the worst case."""
+
+    def release(self, reservation: Reservation) -> None:
+        """Give back what was set aside for a call that was not billed."""
+
+
 class Ledger:
     """Spent and reserved US dollars of one run, for all threads and event loops. `cap` None: no cap.
 

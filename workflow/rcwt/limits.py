@@ -11,7 +11,9 @@ import math
 import time
 from collections import deque
 from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from typing import Protocol
 
 MINUTE_S = 60.0
 # Added to each computed wait, so that a timer that fires a little early does not wake for nothing.
@@ -31,6 +33,19 @@ class LimiterState:
     waiting_on: str | None = None
     why: str = ""
     wait_s: float = 0.0
+
+
+class AnyLimiter(Protocol):
+    """The gate to an endpoint: `Limiter` for one process, `rcwt.shared_limits.SharedLimiter` for all of a run."""
+
+    def slot(self, tokens: int = 0) -> AbstractAsyncContextManager[None]:
+        """Wait for a turn and hold it for the block; `tokens` is what the request may use in all."""
+
+    def pause(self, seconds: float, why: str) -> None:
+        """Let no new call start for `seconds`; a longer pause that already stands is kept."""
+
+    def state(self) -> LimiterState:
+        """Return what the endpoint is doing now; may be called from any thread."""
 
 
 class SlidingMinute:

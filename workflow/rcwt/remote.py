@@ -14,18 +14,21 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from rcwt import ledger, retries, wire
+from rcwt import ledger, limits, retries, wire
 from rcwt.claims import Claims
 from rcwt.config import Config, Model
 from rcwt.errors import CallError
 from rcwt.faults import PermanentFault, TransientFault
-from rcwt.limits import Limiter
 from rcwt.preflights import keep_preflight, preflight_request
 from rcwt.progress import Progress
 from rcwt.records import Response, Usage
 from rcwt.replies import WireReply
 from rcwt.responses import Request, ResponseCache
+from rcwt.run_state import RunState
+from rcwt.shared_ledger import SharedLedger
+from rcwt.shared_limits import SharedLimiter
 from rcwt.terms import Terms, output_cap, request_tokens
+from rcwt.verdicts import Verdicts
 
 log = logging.getLogger(__name__)
 
@@ -50,24 +53,34 @@ class _Gate:
     name: str
     model: Model
     endpoint: wire.Endpoint
-    limiter: Limiter
+    limiter: limits.AnyLimiter
     terms: Terms
     policy: retries.RetryPolicy
 
 
 class Remote:
-    """All calls over the network of one process."""
+    """All calls over the network of one process.
 
-    def __init__(self, config: Config, cache: ResponseCache, progress: Progress, cap: Decimal | None) -> None:
-        self.config, self.cache, self.progress = config, cache, progress
-        self.ledger = ledger.Ledger(cap)
+    `run` is the state that it shares with the other processes of its run; None where it is the only one.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        cache: ResponseCache,
+        progress: Progress,
+        cap: Decimal | None,
+        run: RunState | None = None,
+    ) -> None:
+        self.config, self.cache, self.progress, self.run = config, cache, progress, run
+        # Without a cap there is nothing for the processes to keep together.
+        self.ledger: ledger.AnyLedger = SharedLedger(run, cap) if run and cap is not None else ledger.Ledger(cap)
         progress.dollars = lambda: self.ledger.balance().spent
         self._claims = Claims(cache.folder)
+        self._verdicts = Verdicts(run)
         self._gates: dict[str, _Gate] = {}
-        self._limiters: dict[str, Limiter] = {}
+        self._limiters: dict[str, limits.AnyLimiter] = {}
         self._probes: dict[str, asyncio.Task[None]] = {}
-        self._judge_turns: dict[str, asyncio.Lock] = {}
-        self._judge_ready: dict[str, CallError | None] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._sending: set[asyncio.Task[Any]] = set()
         self._interrupted = False
@@ -108,12 +121,12 @@ class Remote:
             self.progress.limiters[name] = self._gates[name].limiter.state
         return self._gates[name]
 
-    def _limiter(self, endpoint: wire.Endpoint, model: Model) -> Limiter:
+    def _limiter(self, endpoint: wire.Endpoint, model: Model) -> limits.AnyLimiter:
         """One limiter an address, key and set of limits: entries that share them share the provider's patience."""
-        limits = (model.max_concurrency, model.rpm, model.tpm)
-        place = f"{endpoint.address} {model.api_key_env} {limits}"
+        rates = (model.max_concurrency, model.rpm, model.tpm)
+        place = f"{endpoint.address} {model.api_key_env} {rates}"
         if place not in self._limiters:
-            self._limiters[place] = Limiter(*limits)
+            self._limiters[place] = SharedLimiter(self.run, place, *rates) if self.run else limits.Limiter(*rates)
         return self._limiters[place]
 
     def probe(self, model: str, request: Request) -> "asyncio.Task[None]":
@@ -129,30 +142,35 @@ class Remote:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
+        name = f"{gate.name}: preflight"
         try:
-            response = await self._paid(gate, short)
-            keep_preflight(self.cache.folder, Path(self.config.results_dir), gate.name, response)
-        except PermanentFault as fault:
-            raise CallError(f"{gate.name}: preflight: {fault}") from None
+            async with self._verdicts.turn(name):
+                if self._verdicts.known(name):
+                    return
+                try:
+                    response = await self._paid(gate, short)
+                    keep_preflight(self.cache.folder, Path(self.config.results_dir), gate.name, response)
+                except PermanentFault as fault:
+                    self._verdicts.tell(name, f"{name}: {fault}")
+                    raise CallError(f"{name}: {fault}") from None
+                self._verdicts.tell(name)
         finally:
             self._tasks.discard(task)
 
     async def _as_judge(self, gate: _Gate, request: Request) -> Response:
         """A judge's first call goes alone, in the place of a preflight; what it fails of, all would fail of."""
-        if gate.name not in self._judge_ready:
-            async with self._judge_turns.setdefault(gate.name, asyncio.Lock()):
-                if gate.name not in self._judge_ready:
+        name = f"{gate.name} as judge"
+        if not self._verdicts.known(name):
+            async with self._verdicts.turn(name):
+                if not self._verdicts.known(name):
                     try:
                         response = await self._claimed(gate, request)
                     except PermanentFault as fault:
                         if fault.kind in COMMON:
-                            self._judge_ready[gate.name] = CallError(f"{gate.name} as judge: {fault}")
+                            self._verdicts.tell(name, f"{name}: {fault}")
                         raise
-                    self._judge_ready[gate.name] = None
+                    self._verdicts.tell(name)
                     return response
-        failure = self._judge_ready[gate.name]
-        if failure is not None:
-            raise failure
         return await self._claimed(gate, request)
 
     async def _claimed(self, gate: _Gate, request: Request) -> Response:

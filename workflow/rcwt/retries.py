@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_random_exponential
 
 from rcwt.faults import PermanentFault, TransientFault
-from rcwt.limits import Limiter
+from rcwt.limits import AnyLimiter
 
 T = TypeVar("T")
 
@@ -55,7 +55,7 @@ class Tried(Generic[T]):
 
 async def call(
     attempt: Callable[[float], Awaitable[T]],
-    limiter: Limiter,
+    limiter: AnyLimiter,
     tokens: int,
     policy: RetryPolicy,
     on_backoff: Callable[[Backoff], None],
@@ -96,7 +96,7 @@ class _Run(Generic[T]):
     def __init__(
         self,
         attempt: Callable[[float], Awaitable[T]],
-        limiter: Limiter,
+        limiter: AnyLimiter,
         tokens: int,
         policy: RetryPolicy,
         on_backoff: Callable[[Backoff], None],

@@ -61,7 +61,8 @@ def begin(workflow: Any, study: Study) -> None:
         if reason is not None:
             raise CapError(reason)
     calls = network_calls(study, rows)
-    if calls:
+    # Jobs on the nodes send their own preflight: the model may be out of reach from here.
+    if calls and not (config.calls_on == "cluster" and workflow.non_local_exec):
         from rcwt.runtime import current  # a run without calls over the network does not need its code
 
         current(config).progress.planned = calls

@@ -13,6 +13,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Literal
 
+from rcwt import run_state
 from rcwt.config import Config
 from rcwt.embedded import ask_reader
 from rcwt.errors import CallError
@@ -21,6 +22,7 @@ from rcwt.progress import Progress
 from rcwt.records import Response
 from rcwt.remote import Remote
 from rcwt.responses import Request, ResponseCache
+from rcwt.shared_ledger import SharedLedger, died
 
 Role = Literal["target", "judge"]
 
@@ -51,9 +53,18 @@ class Runtime:
             for request, outcome in zip(missing, self._ask(missing, model, role), strict=True):
                 kept[request.key] = outcome
         except CallError as error:
-            self.failures[f"{cell} ({role})"] = str(error)
+            self._tell(f"{cell} ({role})", str(error))
             raise
+        self._tell(f"{cell} ({role})", None)
         return [response for request in requests if (response := kept[request.key]) is not None]
+
+    def _tell(self, cell: str, cause: str | None) -> None:
+        """Remember why a cell failed; None: it has not, or no more, as where a job was made again."""
+        self.failures.pop(cell, None)
+        if cause is not None:
+            self.failures[cell] = cause
+        if self.config.calls_on == "cluster" and run_state.is_named():
+            run_state.join(self.cache.folder).tell_failure(cell, cause)
 
     def _ask(self, missing: Sequence[Request], model: str, role: Role) -> list[Response]:
         if not missing:
@@ -90,8 +101,12 @@ class Runtime:
         """All calls over the network; made on the event loop."""
         if self._remote is None:
             cap = None if self.config.max_usd is None else Decimal(str(self.config.max_usd))
-            self._remote = Remote(self.config, self.cache, self.progress, cap)
+            self._remote = Remote(self.config, self.cache, self.progress, cap, self._run_state())
         return self._remote
+
+    def _run_state(self) -> run_state.RunState | None:
+        """What the processes of a run share where more than one makes calls."""
+        return run_state.join(self.cache.folder) if self.config.calls_on == "cluster" else None
 
     def _run(self, coroutine: Coroutine[Any, Any, list[Response | BaseException]]) -> list[Response | BaseException]:
         return asyncio.run_coroutine_threadsafe(coroutine, self._event_loop()).result()
@@ -128,12 +143,29 @@ class Runtime:
         thread.join(timeout=2)
 
     def failure_summary(self) -> str:
-        """Each cell that failed, with its cause and what to do; empty when none of them needed a call."""
+        """Each cell that failed, with its cause and what to do; empty when none of them needed a call.
+
+        In the process that started a run whose calls are made in jobs: the cells of all jobs, and what the jobs that
+        died may have cost.
+        """
+        lost = []
+        if self.config.calls_on == "cluster" and run_state.is_named():
+            run = run_state.join(self.cache.folder)
+            self.failures = run.failures()
+            lost = self._lost(run)
         if not self.failures:
-            return ""
+            return "".join(f"{line}\n" for line in lost)
         lines = [f"{len(self.failures)} cells are not complete, nor is what is made from them:"]
         lines += [f"  {cell}: {cause}" for cell, cause in sorted(self.failures.items())]
-        return "\n".join([*lines, "What has arrived is kept: the same command asks only for what is missing.", ""])
+        return "\n".join(
+            [*lost, *lines, "What has arrived is kept: the same command asks only for what is missing.", ""]
+        )
+
+    def _lost(self, run: run_state.RunState) -> list[str]:
+        if self.config.max_usd is None:
+            return []
+        dead = SharedLedger(run, Decimal(str(self.config.max_usd))).bury()
+        return [died(run.describe(holder), calls, usd) for holder, (calls, usd) in dead.items()]
 
     def interrupt(self, grace_s: float = 2.0) -> None:
         """Send nothing more; wait `grace_s` seconds for replies under way, then give the rest up. Returns at once."""

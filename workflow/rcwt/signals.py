@@ -4,7 +4,9 @@ Snakemake's own handlers wait for the cells that run in its threads; these are c
 within seconds, and then hand over.
 """
 
+import os
 import signal
+import socket
 import threading
 from collections.abc import Callable
 from types import FrameType
@@ -13,8 +15,13 @@ from typing import Any
 import psutil
 
 
-def install(interrupt: Callable[[], None]) -> None:
-    """Call `interrupt` and end all child processes on SIGINT, SIGTERM and SIGHUP, before the handlers of now."""
+def install(interrupt: Callable[[], None], has_jobs: bool = False) -> None:
+    """Call `interrupt` and end all child processes on SIGINT, SIGTERM and SIGHUP, before the handlers of now.
+
+    `has_jobs`: the run has jobs on a cluster. On SIGTERM Snakemake would wait for them: it cancels them as on Ctrl-C.
+    """
+    if has_jobs:
+        signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _before(signal.getsignal(number), interrupt))
     # A closed terminal ends a run as SIGTERM does, unless it was started to outlive it (nohup).
@@ -31,6 +38,30 @@ def _before(previous: Any, interrupt: Callable[[], None]) -> Callable[[int, Fram
         return None
 
     return handler
+
+
+def watch(interrupt: Callable[[], None], within_s: float = 10.0) -> None:
+    """The same for the process of a job, where Snakemake runs no `onstart` and sets its handlers after the Snakefile.
+
+    Python writes the number of each signal that has a handler, whoever sets it, to a socket; a thread reads it there.
+    The process ends `within_s` seconds in any case: Snakemake's own handler waits for a lock that the main thread may
+    hold, as when a scheduler sends two signals at once.
+    """
+    read, write = socket.socketpair()
+    write.setblocking(False)
+    signal.set_wakeup_fd(write.fileno(), warn_on_full_buffer=False)
+
+    def wait() -> None:
+        with write:  # it would be closed with the last reference to it
+            while number := read.recv(1):
+                if number[0] in (signal.SIGINT, signal.SIGTERM):
+                    interrupt()
+                    end_children()
+                    end = threading.Timer(within_s, os._exit, (128 + number[0],))
+                    end.daemon = True
+                    end.start()
+
+    threading.Thread(target=wait, name="rcwt-signals", daemon=True).start()
 
 
 def cancel_timers() -> None:

@@ -15,6 +15,7 @@ rule audit_sample:
         key=AUDIT_KEY,
     log:
         f"{RESULTS}/logs/audit_sample.log",
+    localrule: True
     conda:
         "../envs/rcwt.yaml"
     params:
@@ -41,6 +42,7 @@ rule audit_scores:
         AUDIT_SCORES,
     log:
         f"{RESULTS}/logs/audit_scores.log",
+    localrule: True
     conda:
         "../envs/rcwt.yaml"
     params:

@@ -14,6 +14,11 @@ rule calls:
         CALLS,
     log:
         f"{RESULTS}/logs/calls/{{model}}/{{condition}}.log",
+    group:
+        "calls" if IN_JOBS else None
+    localrule: not IN_JOBS
+    resources:
+        cells=1,
     params:
         trials=lambda wildcards: STUDY.conditions[wildcards.condition].trials,
         identity=lambda wildcards: STUDY.calls_digest(wildcards.condition, wildcards.model),

@@ -4,16 +4,17 @@ import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 # The package of this checkout, for this process and for the scripts it starts; `python` in a shell command is the
 # interpreter that runs Snakemake.
 sys.path.insert(0, os.path.join(workflow.basedir, "workflow"))
 
-from rcwt import run_plan
+from rcwt import job_process, keys, run_plan, run_state, signals
 from rcwt.config_check import load
 from rcwt.digests import canonical_json, code_digest
 from rcwt.errors import RcwtError
-from rcwt import signals
+from rcwt.responses import ResponseCache
 from rcwt.runtime import current
 from rcwt.scripting import prepare_scripts
 from rcwt.study import Study, write_configuration
@@ -36,7 +37,12 @@ except RcwtError as error:
     raise WorkflowError(f"The run cannot start:\n{error}") from None
 
 RESULTS = STUDY.config.results_dir
+IN_JOBS = STUDY.config.calls_on == "cluster"  # calls and scores go out as jobs, many cells in each
 STARTED = Path(RESULTS) / "config.yaml"  # written when a run starts
+
+keys.guard(logger, [model.api_key_env for model in STUDY.config.registry.values()])
+if not workflow.is_main_process:
+    job_process.settle_in(workflow, logger, ["calls", "scores"], lambda: current(STUDY.config).interrupt())
 
 
 def printed(table, *more):
@@ -59,7 +65,9 @@ wildcard_constraints:
 
 
 onstart:
-    signals.install(current(STUDY.config).interrupt)
+    signals.install(current(STUDY.config).interrupt, workflow.non_local_exec)
+    if IN_JOBS:
+        run_state.begin(ResponseCache().folder)
     try:
         run_plan.begin(workflow, STUDY)
     except RcwtError as error:
@@ -70,6 +78,8 @@ onstart:
 onsuccess:
     signals.cancel_timers()
     current(STUDY.config).finish()
+    if IN_JOBS:
+        run_state.join(ResponseCache().folder).remove()
     # Not one that an earlier run, perhaps of another experiment, has left.
     if Path(SUMMARY).exists() and Path(SUMMARY).stat().st_mtime >= STARTED.stat().st_mtime:
         print(Path(SUMMARY).read_text(encoding="utf-8"), end="", file=sys.stderr)

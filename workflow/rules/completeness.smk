@@ -14,6 +14,7 @@ rule completeness:
         COMPLETENESS,
     log:
         f"{RESULTS}/logs/completeness.log",
+    localrule: True
     conda:
         "../envs/rcwt.yaml"
     params:

@@ -22,6 +22,7 @@ rule spend_plan:
         SPEND_PLAN,
     log:
         f"{RESULTS}/logs/spend_plan.log",
+    localrule: True
     params:
         plan=lambda wildcards: plan_digest(STUDY, ResponseCache()),
     run:
@@ -41,6 +42,7 @@ rule spend_table:
         SPEND,
     log:
         f"{RESULTS}/logs/spend_table.log",
+    localrule: True
     params:
         terms=lambda wildcards: canonical_json(table_terms(STUDY)),
         code=code_digest("spend"),

@@ -14,6 +14,7 @@ rule tokenize_templates:
         TOKENS,
     log:
         f"{RESULTS}/logs/tokens/{{task}}.log",
+    localrule: True
     params:
         code=code_digest("manifest"),
     run:
@@ -28,6 +29,7 @@ rule condition_manifest:
         MANIFEST,
     log:
         f"{RESULTS}/logs/manifest.log",
+    localrule: True
     params:
         trials=STUDY.trials(),
         code=code_digest("manifest"),
@@ -42,6 +44,7 @@ rule prompt:
         PROMPT,
     log:
         f"{RESULTS}/logs/prompts/{{condition}}.log",
+    localrule: True
     params:
         content=lambda wildcards: STUDY.prompt_digest(wildcards.condition),
     run:

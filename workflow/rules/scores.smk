@@ -15,6 +15,11 @@ rule scores:
         SCORES,
     log:
         f"{RESULTS}/logs/scores/{{judge}}/{{model}}/{{condition}}.log",
+    group:
+        "scores" if IN_JOBS else None
+    localrule: not IN_JOBS
+    resources:
+        cells=1,
     params:
         judge=lambda wildcards: STUDY.judge_digest(wildcards.condition, wildcards.judge),
     run:

@@ -27,6 +27,7 @@ rule summary:
         SUMMARY,
     log:
         f"{RESULTS}/logs/summary.log",
+    localrule: True
     conda:
         "../envs/rcwt.yaml"
     params:

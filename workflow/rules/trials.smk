@@ -19,6 +19,7 @@ rule trials:
         scores=TRIAL_SCORES,
     log:
         f"{RESULTS}/logs/trials.log",
+    localrule: True
     params:
         models=STUDY.config.models,
         judges=STUDY.config.judges,

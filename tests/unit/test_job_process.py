@@ -1,0 +1,92 @@
+"""What a job's own process does: it ends soon when it is told to, and prints no key."""
+
+import logging
+import signal
+import subprocess
+import sys
+import time
+from enum import Enum, auto
+from types import SimpleNamespace
+
+import pytest
+
+from rcwt import job_process, keys, signals
+from rcwt.keys import SCRUBBED
+
+SLEEPER = """
+import signal, subprocess, sys, time
+from rcwt import signals
+signals.watch(lambda: print("interrupted", flush=True))
+# As Snakemake does, after the Snakefile was read.
+signal.signal(signal.SIGTERM, lambda *_: print("handler", flush=True))
+child = subprocess.Popen(["sleep", "600"])
+print("ready", flush=True)
+print("child", child.wait(), flush=True)
+"""
+
+
+def test_a_signal_reaches_the_calls_whoever_sets_its_handler() -> None:
+    process = subprocess.Popen([sys.executable, "-c", SLEEPER], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    asked = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    said = process.communicate(timeout=20)[0].splitlines()
+    assert time.monotonic() - asked < 10
+    # Calls are interrupted and children ended, beside what the handler does.
+    assert sorted(said) == sorted(["interrupted", "handler", f"child {-signal.SIGTERM}"])
+
+
+STUCK = """
+import signal, threading
+from rcwt import signals
+signals.watch(lambda: None, within_s=0.5)
+lock = threading.Lock()
+def handler(*_):
+    with lock:
+        print("ready", flush=True)
+        signal.raise_signal(signal.SIGTERM)
+signal.signal(signal.SIGTERM, handler)
+signal.raise_signal(signal.SIGTERM)
+"""
+
+
+def test_a_handler_that_hangs_does_not_keep_a_job_alive() -> None:
+    process = subprocess.Popen([sys.executable, "-c", STUCK], stdout=subprocess.PIPE, text=True)
+    assert process.communicate(timeout=20)[0] == "ready\n"
+    assert process.returncode == 128 + signal.SIGTERM
+
+
+def test_no_key_passes_a_guarded_logger(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_KEY", "sk-4711-secret-value")
+    logger = logging.getLogger("guarded")
+    keys.guard(logger, ["SOME_KEY", "NOT_SET", None])
+    with caplog.at_level(logging.DEBUG):
+        logger.debug("environment: %s", {"SOME_KEY": "sk-4711-secret-value"})
+        logger.info("nothing to hide: %d", 7)
+    assert [record.getMessage() for record in caplog.records] == [
+        f"environment: {{'SOME_KEY': '{SCRUBBED}'}}",
+        "nothing to hide: 7",
+    ]
+
+
+class Event(Enum):
+    WORKFLOW_STARTED = auto()
+    JOB_INFO = auto()
+
+
+def test_a_job_runs_its_cells_in_threads_and_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The settings as Snakemake's API has them; that they work is seen in tests/slurm.
+    monkeypatch.setattr(signals, "watch", lambda interrupt: None)
+    workflow = SimpleNamespace(execution_settings=None, group_settings=None)
+    logger = logging.getLogger("started")
+    logger.setLevel(logging.INFO)
+    job_process.settle_in(workflow, logger, ["calls"], lambda: None)
+    workflow.execution_settings = SimpleNamespace(use_threads=False, keep_going=False)
+    workflow.group_settings = SimpleNamespace(group_components={})
+    logger.info("a job", extra={"event": Event.JOB_INFO})
+    assert not workflow.execution_settings.use_threads
+    logger.info("Workflow has started!", extra={"event": Event.WORKFLOW_STARTED})
+    assert workflow.execution_settings.use_threads
+    assert workflow.execution_settings.keep_going
+    assert workflow.group_settings.group_components["calls"] > 1000
