@@ -56,6 +56,7 @@ rule packs:
         PACKS,
     log:
         f"{RESULTS}/logs/packs/{{experiment}}.log",
+    localrule: True
     params:
         drawn=lambda wildcards: STUDY.deck_digest(wildcards.experiment),
     run:
