@@ -48,6 +48,15 @@ class AnyLimiter(Protocol):
         """Return what the endpoint is doing now; may be called from any thread."""
 
 
+def state_of(in_flight: int, queued: int, waiting: tuple[str, str, float] | None) -> LimiterState:
+    """The state of a limiter whose next call is `waiting` on something: what, why, and until when by this clock."""
+    if waiting is None or not queued:
+        return LimiterState(in_flight, queued)
+    on, why, until = waiting
+    left = max(0.0, until - time.monotonic()) if math.isfinite(until) else 0.0
+    return LimiterState(in_flight, queued, on, why, left)
+
+
 class SlidingMinute:
     """Amounts spent in the last sixty seconds, held at or below `limit` (None: no limit)."""
 
@@ -140,12 +149,7 @@ class Limiter:
 
     def state(self) -> LimiterState:
         """Return what the endpoint is doing now; may be called from any thread."""
-        waiting = self._waiting
-        if waiting is None or not self._queued:
-            return LimiterState(self._in_flight, self._queued)
-        on, why, until = waiting
-        left = max(0.0, until - time.monotonic()) if math.isfinite(until) else 0.0
-        return LimiterState(self._in_flight, self._queued, on, why, left)
+        return state_of(self._in_flight, self._queued, self._waiting)
 
     async def _enter(self, tokens: int) -> None:
         # One call at a time looks at the limits, in the order of arrival: a small call does not overtake

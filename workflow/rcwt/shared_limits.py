@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from rcwt.digests import digest
-from rcwt.limits import MINUTE_S, LimiterState, SlidingMinute
+from rcwt.limits import MINUTE_S, LimiterState, SlidingMinute, state_of
 from rcwt.run_state import RunState
 
 #: The byte of the turnstile; seats are 1 to `max_concurrency`.
@@ -86,12 +86,7 @@ class SharedLimiter:
 
     def state(self) -> LimiterState:
         """Return what this process does at the endpoint now; may be called from any thread."""
-        waiting = self._waiting
-        if waiting is None or not self._queued:
-            return LimiterState(self._in_flight, self._queued)
-        on, why, until = waiting
-        left = max(0.0, until - time.monotonic()) if math.isfinite(until) else 0.0
-        return LimiterState(self._in_flight, self._queued, on, why, left)
+        return state_of(self._in_flight, self._queued, self._waiting)
 
     async def _enter(self, tokens: int) -> int | None:
         async with self._turn:
