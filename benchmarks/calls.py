@@ -29,15 +29,18 @@ import yaml
 ROOT = Path(__file__).parents[1]
 SERVER = ROOT / "tests/fixtures/fault_server.py"
 CALLS, IN_FLIGHT, MODELS = 1080, 64, 3
+SHARES = [0, 25, 50, 75, 90, 92, 94, 96, 98]
 TARGET = "results/trials.parquet"
 
 
 def configuration(port: int) -> dict[str, Any]:
-    """Three models on the server, priced at nothing; everything else is the default."""
+    """The main experiment in its first window on three models of the server, priced at nothing."""
     names = [f"m{number}" for number in range(MODELS)]
     entry = {"api_base": f"http://127.0.0.1:{port}/v1", "max_concurrency": IN_FLIGHT}
     return {
         "models": names,
+        "experiments": ["fixed_budget"],
+        "designs": {"fixed_budget": {"windows": [{"window": 4096, "shares": SHARES, "trials": 20}]}},
         "registry": {name: {**entry, "litellm": f"openai/{name}"} for name in names},
         "prices": {name: {"input": 0, "output": 0, "as_of": "2026-11-29"} for name in names},
     }
@@ -84,6 +87,9 @@ def pipeline(folder: Path, port: int) -> dict[str, float]:
     wall = time.perf_counter() - started
     if status != 0:
         sys.exit((folder / "log").read_text())
+    arrived = len(list((folder / ".cache").glob("*/*.json")))
+    if arrived != CALLS:
+        sys.exit(f"{arrived} responses arrived, not {CALLS}: what is measured is not what is said")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     kilobytes = used.ru_maxrss / (1024 if sys.platform == "darwin" else 1)

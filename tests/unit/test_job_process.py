@@ -14,14 +14,16 @@ from rcwt import job_process, keys, signals
 from rcwt.keys import SCRUBBED
 
 SLEEPER = """
-import signal, subprocess, sys, time
+import os, signal, subprocess
 from rcwt import signals
-signals.watch(lambda: print("interrupted", flush=True))
+def say(what):  # in one write: print() ends its line in a second one, and two threads speak here
+    os.write(1, f"{what}\\n".encode())
+signals.watch(lambda: say("interrupted"))
 # As Snakemake does, after the Snakefile was read.
-signal.signal(signal.SIGTERM, lambda *_: print("handler", flush=True))
+signal.signal(signal.SIGTERM, lambda *_: say("handler"))
 child = subprocess.Popen(["sleep", "600"])
-print("ready", flush=True)
-print("child", child.wait(), flush=True)
+say("ready")
+say(f"child {child.wait()}")
 """
 
 
