@@ -187,8 +187,6 @@ def queue(cluster: Cluster) -> list[str]:
     return cluster.ask("squeue", "--noheader", "--format=%i").split()
 
 
-# Once, on a busy machine, the jobs were not cancelled and ran to their end: until it is known why, not in .ci/run.
-@pytest.mark.slow
 def test_ctrl_c_cancels_the_jobs_and_keeps_what_arrived(
     project: Project, cluster: Cluster, server: Server, overlay: list[str]
 ) -> None:

@@ -39,6 +39,36 @@ def test_a_signal_reaches_the_calls_whoever_sets_its_handler() -> None:
     assert sorted(said) == sorted(["interrupted", "handler", f"child {-signal.SIGTERM}"])
 
 
+STARTED = """
+import signal, time
+from rcwt import signals
+signals.install(lambda: print("interrupted"), has_jobs=True)
+try:
+    print("ready", flush=True)
+    time.sleep(60)
+except KeyboardInterrupt:
+    print("Ctrl-C")
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("before", [signal.SIG_DFL, signal.SIG_IGN], ids=["terminal", "in a script with &"])
+def test_a_run_with_jobs_ends_as_by_ctrl_c_however_it_was_started(
+    number: signal.Signals, before: signal.Handlers
+) -> None:
+    # KeyboardInterrupt is what Snakemake cancels its jobs on; POSIX shells have SIGINT ignored in asynchronous lists.
+    process = subprocess.Popen(
+        [sys.executable, "-c", STARTED],
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, before),
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(number)
+    assert process.communicate(timeout=20)[0] == "interrupted\nCtrl-C\n"
+
+
 STUCK = """
 import signal, threading
 from rcwt import signals
