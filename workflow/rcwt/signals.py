@@ -20,8 +20,8 @@ def install(interrupt: Callable[[], None], has_jobs: bool = False) -> None:
 
     `has_jobs`: the run has jobs on a cluster. On SIGTERM Snakemake would wait for them: it cancels them as on Ctrl-C.
     """
-    # A shell without job control has SIGINT ignored in what it starts with `&`, and Python leaves it so: Snakemake would
-    # not hear of it, and its jobs on a cluster would go on.
+    # A shell without job control has SIGINT ignored in what it starts with `&`, and Python leaves it so: Snakemake
+    # would not hear of it, and its jobs on a cluster would go on.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if has_jobs:
