@@ -169,12 +169,12 @@ def start(project: Project, *arguments: str) -> subprocess.Popen[str]:
     return running
 
 
-def finish(project: Project, server: Server, *arguments: str) -> None:
+def finish(project: Project, server: Server, overlay: list[str]) -> None:
     """The run completes, and asks only for what is not on disk."""
     kept = responses(project)
     server.script()
     server.reset()
-    project.succeed(TRIALS, *arguments)
+    project.succeed(TRIALS, *GENERIC, *overlay)
     assert server.stats()["successes"] == 32 - kept + (kept < 32)  # and a preflight
     assert responses(project) == answered(project) == 32
 
@@ -195,7 +195,7 @@ def test_ctrl_c_cancels_the_jobs_and_keeps_what_arrived(
     assert running.wait(timeout=60) != 0
     wait_for(lambda: not queue(cluster), 30)
     assert server.stats()["successes"] == responses(project) + 1  # all but the preflight
-    finish(project, server, *SLURM, *overlay)
+    finish(project, server, overlay)
 
 
 def test_cancelled_jobs_keep_what_arrived(
@@ -207,7 +207,7 @@ def test_cancelled_jobs_keep_what_arrived(
     assert queue(cluster) == []
     assert server.stats()["successes"] == responses(project) + 1
     assert "interrupted" in (project.folder / "run.log").read_text()
-    finish(project, server, *GENERIC, *overlay)
+    finish(project, server, overlay)
 
 
 def test_a_lost_node_pays_nothing_twice(project: Project, cluster: Cluster, server: Server, overlay: list[str]) -> None:
@@ -223,7 +223,7 @@ def test_a_lost_node_pays_nothing_twice(project: Project, cluster: Cluster, serv
     # The processes of the lost node went on until it came back, and were killed then: two calls were under way.
     assert responses(project) < 32
     assert 0 <= server.stats()["successes"] - responses(project) - 1 <= 2
-    finish(project, server, *GENERIC, *overlay)
+    finish(project, server, overlay)
 
 
 def test_a_killed_snakemake_leaves_jobs_that_the_next_run_does_not_ask_behind(
@@ -235,7 +235,7 @@ def test_a_killed_snakemake_leaves_jobs_that_the_next_run_does_not_ask_behind(
     project.succeed("--unlock", *overlay[-2:])
     assert len(queue(cluster)) == 2
     # Both runs ask the same questions at the same time; each is claimed by one of them.
-    project.succeed(TRIALS, *SLURM, *overlay)
+    project.succeed(TRIALS, *GENERIC, *overlay)
     wait_for(lambda: not queue(cluster))
     assert responses(project) == answered(project) == 32
     assert server.stats()["successes"] == 32 + 2  # and a preflight of each run
