@@ -67,8 +67,13 @@ def sit(run: RunState, seats: str) -> None:
     asyncio.run(all_seats())
 
 
-def call(run: RunState, calls: str, hold_s: str, seats: str, rpm: str, period_s: str) -> None:
-    """Calls as fast as the endpoint lets them; when each began and ended is printed, by the clock of this machine."""
+def call(run: RunState, calls: str, hold_s: str, seats: str, rpm: str, period_s: str, together: str = "1") -> None:
+    """Calls as fast as the endpoint lets them; when each began and ended is printed, by the clock of this machine.
+
+    The first is not made before `together` processes are there.
+    """
+    while len((run.folder / "members.jsonl").read_bytes().splitlines()) < int(together):
+        time.sleep(0.01)
     limiter = SharedLimiter(run, "endpoint", int(seats), int(rpm) or None, period_s=float(period_s))
     times: list[tuple[float, float]] = []
 

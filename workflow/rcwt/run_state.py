@@ -19,6 +19,7 @@ import shutil
 import socket
 import threading
 import time
+import zlib
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,6 +35,8 @@ RUNS = ".runs"
 KEPT_S = 30 * 86400
 #: The byte that is locked while a journal is read and added to: far behind any line.
 _JOURNAL_BYTE = 1 << 60
+#: Name of the checksum in a line of a journal.
+_AFTER = "after"
 #: First and longest wait between two tries for a journal, in seconds.
 _FIRST_S, _LONGEST_S = 0.001, 0.05
 
@@ -62,12 +65,16 @@ def _take(file: int, place: int) -> bool:
 
 
 class Journal:
-    """Records that many processes add to one file, a JSON line each; every process reads all of them in one order."""
+    """Records that many processes add to one file, a JSON line each; every process reads all of them in one order.
+
+    Each line tells the checksum of all before it. A client of a file system that shows old content under a lock would
+    add after lines that others do not have: the next to read it sees that, and no call is made on such books.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-        self._read = 0
+        self._read = self._checksum = 0
         self._here = threading.Lock()
 
     @contextlib.contextmanager
@@ -88,7 +95,7 @@ class Journal:
 
         Raises CallError where it cannot be written; then it is as if it had never been tried.
         """
-        line = (json.dumps(record) + "\n").encode()
+        line = (json.dumps({_AFTER: self._checksum, **record}) + "\n").encode()
         try:
             if os.pwrite(self._file, line, self._read) < len(line):
                 raise OSError(None, "no space left")
@@ -97,6 +104,7 @@ class Journal:
                 os.ftruncate(self._file, self._read)
             raise self._unwritable(error) from None
         self._read += len(line)
+        self._checksum = zlib.crc32(line, self._checksum)
 
     def sync(self) -> None:
         """Wait until all that was added is on the disk of the file server; outside of a turn, for it can take long.
@@ -122,8 +130,28 @@ class Journal:
         if whole < len(text):
             # Its writer died while it wrote. What it was about to do it has not done.
             os.ftruncate(self._file, self._read + whole)
+        records = [self._follows(line) for line in text[:whole].splitlines(keepends=True)]
         self._read += whole
-        return [json.loads(line) for line in text[:whole].splitlines()]
+        return records
+
+    def _follows(self, line: bytes) -> dict[str, Any]:
+        try:
+            record: dict[str, Any] = json.loads(line)
+            if record.pop(_AFTER) != self._checksum:
+                raise ValueError
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise incoherent(self.path) from None
+        self._checksum = zlib.crc32(line, self._checksum)
+        return record
+
+
+def incoherent(path: Path) -> CallError:
+    """The error of a file system on which a client does not see what another has written under the same lock."""
+    return CallError(
+        f"processes of this run have written over each other in {path}: its file system shows a node old content "
+        "although locks are held, so no limit and no cap can be kept there. Mount it without client caches, or move "
+        "the response cache with RCWT_CACHE to a file system that is fit for it (docs/clusters.md)"
+    )
 
 
 class RunState:
@@ -162,8 +190,8 @@ class RunState:
         with members.turn() as news:
             self._members += news
             holder = len(self._members)
-            taken = self.byte_locks("members").take(holder)
-            assert taken, "a byte that nobody was given is locked"
+            if not self.byte_locks("members").take(holder):
+                raise incoherent(members.path)
             me = {"holder": holder, "host": socket.gethostname(), "pid": os.getpid()}
             me |= {"job": job} if (job := os.environ.get("SLURM_JOB_ID")) else {}
             members.add(me)
