@@ -231,11 +231,11 @@ def test_the_seats_of_an_endpoint_are_those_of_all_processes(processes: Processe
 
 def test_a_minute_of_an_endpoint_is_that_of_all_processes(processes: Processes) -> None:
     for _ in range(3):
-        processes.start("call", 6, 0, 16, 4, 0.5)
+        processes.start("call", 6, 0, 16, 4, 1)
     began = sorted(began for times in processes.said() for began, _ in times)
     assert len(began) == 18
     # The clock of the file server ticks in hundredths; a process may sleep between the look and its call.
-    assert all(later - earlier > 0.5 - 0.1 for earlier, later in zip(began, began[4:], strict=False))
+    assert all(later - earlier > 1 - 0.4 for earlier, later in zip(began, began[4:], strict=False))
 
 
 def test_the_seats_of_a_killed_process_are_free_again(processes: Processes) -> None:
@@ -252,7 +252,7 @@ def test_the_seats_of_a_killed_process_are_free_again(processes: Processes) -> N
         await asyncio.wait_for(waiting, 5)
         return time.monotonic() - began
 
-    assert 0.4 <= asyncio.run(waits()) < 2
+    assert 0.4 <= asyncio.run(waits()) < 5
 
 
 async def _one(limiter: SharedLimiter) -> None:
