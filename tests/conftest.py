@@ -1,4 +1,4 @@
-"""Where shared data is, for the tests that read it."""
+"""Where shared data is, for the tests that read it, and which tests come first."""
 
 import os
 from pathlib import Path
@@ -20,3 +20,8 @@ def shared() -> Path:
     if not (SHARED / "artifact").is_dir():
         pytest.skip(f"the paper's artifact is not at {SHARED} (set RCWT_SHARED to a folder that holds artifact/)")
     return SHARED
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the long files first: workers are given whole files, and short ones make them end together."""
+    items.sort(key=lambda item: item.path.parent.name != "workflow")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from paper_rows import CEILING, EFFECTIVE_ITEMS, SHARED, SHARES, C, needs_artifact, paper_tables, tables
+from paper_rows import CEILING, EFFECTIVE_ITEMS, SHARES, C, tables
 
 from rcwt.batched_logistic import fit_logistic_rows
 from rcwt.curves import FAMILIES, fit, logistic_bounds, midpoint_identified
@@ -50,28 +50,6 @@ def logistic_row(table, fitted_to="accuracy"):
     return chosen.iloc[0]
 
 
-# The paper's own calls
-
-
-@needs_artifact
-def test_theta_and_its_intervals_from_the_papers_calls():
-    trials, scores = paper_tables()
-    table = curve_fits(cells(trials, scores, B=100), trials, scores)
-    assert list(table.columns) == CURVE_COLUMNS
-    found = table[(table["family"] == "logistic") & (table["fitted_to"] == "accuracy")].set_index("model")
-    reference = pd.read_csv(SHARED / "reference" / "logistic_4096.csv").set_index("model")
-    for model, right in reference.iterrows():
-        row = found.loc[model]
-        assert row["theta"] == pytest.approx(right["theta"], abs=0.1)
-        assert row["theta_ci_low"] == pytest.approx(right["theta_ci_low"], abs=1)
-        assert row["theta_ci_high"] == pytest.approx(right["theta_ci_high"], abs=1)
-        assert row["theta_ci_identified"] == 1
-        # Design: resampling facts widens theta's interval from +-3-10 tokens to +-70-130.
-        half = (row["theta_facts_high"] - row["theta_facts_low"]) / 2
-        assert 60 < half < 135
-    assert logistic_row(table[table["model"] == "gpt-4.1-mini"], "ceiling")["theta"] == pytest.approx(679.5, abs=0.1)
-
-
 # The batched logistic
 
 
@@ -92,11 +70,11 @@ DESIGNS = [
 
 @pytest.mark.parametrize(("window", "p"), DESIGNS)
 def test_batched_fits_are_scipys_many_start_fits(window, p):
-    means = random_means(p, np.random.default_rng(7))
+    means = random_means(p, np.random.default_rng(7))[::2]  # scipy takes a tenth of a second each
     params = fit_logistic_rows(p, means, window)
     identified = midpoint_identified(p, params, *logistic_bounds(means, window))
     right = [fit("logistic", p, row, window) for row in means]
-    assert identified.sum() > 25
+    assert identified.sum() > 12
     assert [one.identified for one in right] == list(identified)
     for one, (_, _, p0) in zip(right, params, strict=True):
         if one.identified:

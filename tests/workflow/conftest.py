@@ -1,5 +1,7 @@
 """Projects in the states that tests begin with, and the server they talk to."""
 
+import fcntl
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +9,22 @@ from pathlib import Path
 import pytest
 from projects import Project, copy_project
 from servers import Server
+from warm_snakemake import WarmSnakemake
+
+
+@pytest.fixture(scope="session")
+def warm() -> Iterator[WarmSnakemake]:
+    running = WarmSnakemake()
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm_commands(warm: WarmSnakemake) -> Iterator[None]:
+    """Commands of the tests here begin behind their imports, but for those that are `fresh` or started."""
+    Project.warm = warm
+    yield
+    Project.warm = None
 
 
 @pytest.fixture
@@ -33,9 +51,20 @@ def server(fault_server: Server) -> Server:
 
 @pytest.fixture(scope="session")
 def finished_run(root: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, str]:
-    """A checkout after `snakemake --cores 8 all`, and what the run said. Not to be edited: see `finished`."""
-    done = copy_project(root, tmp_path_factory.mktemp("finished") / "project")
-    return done, done.succeed("--cores", "8", "all")
+    """A checkout after `snakemake --cores 8 all`, and what the run said. Not to be edited: see `finished`.
+
+    One for all workers of a test run: whoever needs it first makes it, and the others wait.
+    """
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    done, said = Project(shared / "finished/project"), shared / "finished.txt"
+    with (shared / "finished.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not said.exists():
+            copy_project(root, done.folder)
+            said.write_text(done.succeed("--cores", "8", "all", fresh=True), encoding="utf-8")
+    return done, said.read_text(encoding="utf-8")
 
 
 @pytest.fixture

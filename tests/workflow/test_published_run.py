@@ -39,13 +39,20 @@ def test_the_printed_table_but_for_the_cell_the_paper_misprints(published: tuple
 
 def test_theta_and_its_interval(published: tuple[Path, str], shared: Path) -> None:
     fits = pd.read_csv(published[0] / "tables/curve_fits.csv")
-    fits = fits[(fits["window"] == 4096) & (fits["judge"] == "original") & (fits["fitted_to"] == "accuracy")]
+    fits = fits[(fits["window"] == 4096) & (fits["judge"] == "original")]
+    ceiling = fits[(fits["family"] == "logistic") & (fits["fitted_to"] == "ceiling")]
+    assert ceiling["theta"].tolist() == pytest.approx([679.5] * len(ceiling), abs=0.1)  # of the paper's geometry
+    fits = fits[fits["fitted_to"] == "accuracy"]
     logistic = fits[(fits["family"] == "logistic") & (fits["experiment"] == "fixed_budget")].set_index("model")
     assert [round(logistic.loc[model, "theta"], 1) for model in MODELS] == pytest.approx([665.3, 650.2, 568.3], abs=0.1)
     right = pd.read_csv(shared / "reference/logistic_4096.csv").set_index("model")
     for model in MODELS:
         assert logistic.loc[model, "theta_ci_low"] == pytest.approx(right.loc[model, "theta_ci_low"], abs=1)
         assert logistic.loc[model, "theta_ci_high"] == pytest.approx(right.loc[model, "theta_ci_high"], abs=1)
+        assert logistic.loc[model, "theta_ci_identified"] == 1
+        # Design: resampling facts widens theta's interval from +-3-10 tokens to +-70-130.
+        half = (logistic.loc[model, "theta_facts_high"] - logistic.loc[model, "theta_facts_low"]) / 2
+        assert 60 < half < 135
     truncation = fits[fits["family"] == "truncation"].set_index("model")["aic"]
     assert [truncation[model] for model in MODELS] == pytest.approx([-31.7, -29.0, -25.8], abs=0.05)
 

@@ -52,7 +52,7 @@ def test_more_trials_make_only_the_new_calls(finished: Project) -> None:
     responses = finished.folder / ".cache/responses"
     before = {path: path.stat().st_mtime_ns for path in responses.rglob("*.json")}
     assert len(before) == 36 * 20 + 32 * 10
-    finished.succeed("--cores", "8", "all")
+    finished.succeed("--cores", "8", "results/trials.parquet")
     after = {path: path.stat().st_mtime_ns for path in responses.rglob("*.json")}
     assert len(after) == len(before) + 36 * 5
     assert {path: after[path] for path in before} == before
@@ -149,11 +149,12 @@ def test_results_copied_without_their_history_are_refused_when_stale(finished: P
     shutil.rmtree(finished.folder / ".snakemake")
     finished.edit("config/config.yaml", lambda text: text.replace("trials: 20", "trials: 25"))
     # Without Snakemake's memory nothing above the manifest is rerun; the aggregation notices by itself.
-    output = finished.refuse("--cores", "2", "all", "--forcerun", "condition_manifest")
+    again = ("--cores", "2", "results/trials.parquet", "--forcerun", "condition_manifest")
+    output = finished.refuse(*again)
     assert "holds 20 trials, the manifest plans 25" in output
     assert "Delete results/calls and run the same command again" in output
     shutil.rmtree(finished.folder / "results/calls")
-    finished.succeed("--cores", "2", "all", "--forcerun", "condition_manifest")
+    finished.succeed(*again)
 
 
 @pytest.mark.parametrize(("table", "others"), [("table_a1", "table_1"), ("table_1", "table_a1")])
@@ -178,7 +179,10 @@ def test_one_window_alone_has_a_table_1_and_no_accounts(project: Project) -> Non
     (project.folder / "mine.yaml").write_text(
         f"designs: {{fixed_budget: {{windows: [{window}]}}}}\nbootstrap: {{B: 100}}\n"
     )
-    project.succeed("--cores", "2", "all", "--configfile", "mine.yaml")
+    targets = [
+        f"results/{name}" for name in ("tables/table_1.csv", "tables/window_accounts.csv", "figures/figure_2.png")
+    ]
+    project.succeed("--cores", "2", *targets, "--configfile", "mine.yaml")
     header, row = (project.folder / "results/tables/table_1.csv").read_text().splitlines()
     assert header.endswith("observed_p0_16384_percent")
     assert row.startswith("reader,")

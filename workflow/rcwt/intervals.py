@@ -7,10 +7,11 @@ success stands beside it.
 """
 
 import hashlib
+import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binomtest
+from scipy.special import ndtri
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -89,8 +90,14 @@ def percentile_interval(draws: Floats) -> tuple[float, float]:
 
 
 def wilson_interval(successes: int, calls: int) -> tuple[float, float]:
-    """Wilson 95 % interval of a share of calls: 10 of 10 gives 0.722 to 1; missing for no calls."""
+    """Wilson 95 % interval of a share of calls: 10 of 10 gives 0.722 to 1; missing for no calls.
+
+    `scipy.stats` has it too, but takes every script of a run half of its time to import.
+    """
     if calls == 0:
         return float("nan"), float("nan")
-    interval = binomtest(successes, calls).proportion_ci(confidence_level=CONFIDENCE, method="wilson")
-    return float(interval.low), float(interval.high)
+    share, z = successes / calls, float(ndtri(0.5 + 0.5 * CONFIDENCE))
+    scale = 2 * (calls + z**2)
+    center = (2 * calls * share + z**2) / scale
+    half = z / scale * math.sqrt(4 * calls * share * (1 - share) + z**2)
+    return (0.0 if successes == 0 else center - half), (1.0 if successes == calls else center + half)

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from rcwt.packs.numerals import unwrapped
 
@@ -74,6 +73,9 @@ def _aligned(said: Sequence[set[str]], wanted: Sequence[set[str]]) -> float:
     if not said or not wanted:
         return 0.0
     scores = np.array([[_bag_f1(one, other) for one in said] for other in wanted])
+    # Not above: each `snakemake` command imports this module, and few of them score a span.
+    from scipy.optimize import linear_sum_assignment
+
     rows, columns = linear_sum_assignment(-scores)
     return round(float(scores[rows, columns].sum()) / max(len(said), len(wanted)), 2)
 
