@@ -24,4 +24,5 @@ def shared() -> Path:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the long files first: workers are given whole files, and short ones make them end together."""
-    items.sort(key=lambda item: item.path.parent.name != "workflow")
+    first = {"slurm": 0, "workflow": 1}
+    items.sort(key=lambda item: first.get(item.path.parent.name, 2))

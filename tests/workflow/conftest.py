@@ -9,22 +9,6 @@ from pathlib import Path
 import pytest
 from projects import Project, copy_project
 from servers import Server
-from warm_snakemake import WarmSnakemake
-
-
-@pytest.fixture(scope="session")
-def warm() -> Iterator[WarmSnakemake]:
-    running = WarmSnakemake()
-    yield running
-    running.stop()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def warm_commands(warm: WarmSnakemake) -> Iterator[None]:
-    """Commands of the tests here begin behind their imports, but for those that are `fresh` or started."""
-    Project.warm = warm
-    yield
-    Project.warm = None
 
 
 @pytest.fixture
@@ -63,7 +47,7 @@ def finished_run(root: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not said.exists():
             copy_project(root, done.folder)
-            said.write_text(done.succeed("--cores", "8", "all", fresh=True), encoding="utf-8")
+            said.write_text(done.succeed("--cores", "8", "all"), encoding="utf-8")
     return done, said.read_text(encoding="utf-8")
 
 

@@ -12,10 +12,8 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 from servers import KEY
-from warm_snakemake import TIMEOUT_S, WarmSnakemake
 
 PARTS = ("Snakefile", "workflow", "config", "resources", "profiles")
 PLANNED = re.compile(r"^(\w+)\s+(\d+)$", re.MULTILINE)
@@ -26,31 +24,19 @@ class Project:
     """A checkout that a test may edit."""
 
     folder: Path
-    #: Where there is one, it runs the commands (tests/workflow/conftest.py).
-    warm: ClassVar[WarmSnakemake | None] = None
 
-    def run(
-        self, *arguments: str, environment: dict[str, str] | None = None, fresh: bool = False
-    ) -> subprocess.CompletedProcess[str]:
-        """Run `snakemake` in the project; `stdout` holds both streams.
-
-        `fresh`: as a user's shell starts it, with an interpreter of its own.
-        """
-        variables = self.environment(environment)
-        if fresh or self.warm is None:
-            return subprocess.run(
-                [sys.executable, "-m", "snakemake", *arguments],
-                cwd=self.folder,
-                env=variables,
-                text=True,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                timeout=TIMEOUT_S,
-                check=False,
-            )
-        with tempfile.NamedTemporaryFile("r", encoding="utf-8") as output:
-            status = self.warm.run(arguments, self.folder, variables, Path(output.name))
-            return subprocess.CompletedProcess(arguments, status, output.read())
+    def run(self, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+        """Run `snakemake` in the project; `stdout` holds both streams."""
+        return subprocess.run(
+            [sys.executable, "-m", "snakemake", *arguments],
+            cwd=self.folder,
+            env=self.environment(environment),
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=600,
+            check=False,
+        )
 
     def environment(self, more: dict[str, str] | None = None) -> dict[str, str]:
         """Variables of a run: a cache of its own, a planted key, and no other checkout's package."""
@@ -73,9 +59,9 @@ class Project:
                 start_new_session=True,
             )
 
-    def succeed(self, *arguments: str, fresh: bool = False) -> str:
+    def succeed(self, *arguments: str) -> str:
         """Run and require success; the output."""
-        result = self.run(*arguments, fresh=fresh)
+        result = self.run(*arguments)
         assert result.returncode == 0, result.stdout
         return result.stdout
 

@@ -27,9 +27,7 @@ def kept(project: Project) -> list[Path]:
 
 @pytest.mark.parametrize("protocol", ["openai", "anthropic", "gemini"])
 def test_one_request_a_trial_and_one_preflight(project: Project, server: Server, protocol: str) -> None:
-    output = project.succeed(
-        TARGET, "--cores", "8", *write(project.folder, configuration(server, protocol)), fresh=True
-    )
+    output = run(project, write(project.folder, configuration(server, protocol)))
     stats = server.stats()
     assert (stats["received"], stats["successes"]) == (TRIALS + 1, TRIALS + 1)
     assert stats["by_key"] == {KEY: TRIALS + 1}
@@ -63,7 +61,7 @@ def test_what_is_on_disk_is_never_asked_again(project: Project, server: Server, 
 def test_the_key_is_in_nothing_that_is_written(project: Project, server: Server) -> None:
     arguments = write(project.folder, configuration(server))
     server.script(sequence=["ok", "echo_key", "echo_key"])
-    output = project.run(TARGET, "--cores", "8", *arguments, fresh=True).stdout
+    output = project.run(TARGET, "--cores", "8", *arguments).stdout
     assert KEY not in output
     for path in project.folder.rglob("*"):
         if path.is_file():
