@@ -3,12 +3,11 @@
 Made-up calls of eight facts each (source `simulated`), so that every right value is hand arithmetic.
 """
 
-import importlib.util
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
+import figure_scripts
 import pandas as pd
 import pytest
 from paper_rows import CEILING, SHARES, C, tables
@@ -19,13 +18,7 @@ from rcwt.intervals import draw_calls, percentile_interval
 
 @pytest.fixture(scope="module")
 def figure_3(root: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("figure_3", root / "workflow/scripts/figure_3.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["figure_3"] = module
-    spec.loader.exec_module(module)
-    return module
+    return figure_scripts.load(root, "figure_3")
 
 
 FACTS = [f"fact_{number}" for number in range(8)]

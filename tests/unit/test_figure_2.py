@@ -1,6 +1,5 @@
 """Figure 2: the cells of all windows, twice, and the same file every time."""
 
-import importlib.util
 import itertools
 import re
 import subprocess
@@ -8,6 +7,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import figure_scripts
 import numpy as np
 import pandas as pd
 import pytest
@@ -25,13 +25,7 @@ LABEL = "extractive reader, not a language model"
 
 @pytest.fixture(scope="module")
 def figure_2(root: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("figure_2", root / "workflow/scripts/figure_2.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["figure_2"] = module
-    spec.loader.exec_module(module)
-    return module
+    return figure_scripts.load(root, "figure_2")
 
 
 def cells(model: str = "reader", windows: tuple[int, ...] = tuple(DESIGN)) -> pd.DataFrame:

@@ -1,6 +1,5 @@
 """Figure 1: what is drawn is what was given, it says what it shows, and it is the same file every time."""
 
-import importlib.util
 import itertools
 import re
 import subprocess
@@ -10,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import figure_scripts
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,13 +30,7 @@ P = [c / 4096 for c in (0, 939, 1879, 2819, 3383, 3458, 3533, 3608, 3683)]
 
 @pytest.fixture(scope="module")
 def figure_1(root: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("figure_1", root / "workflow/scripts/figure_1.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["figure_1"] = module
-    spec.loader.exec_module(module)
-    return module
+    return figure_scripts.load(root, "figure_1")
 
 
 @pytest.fixture(scope="module")
