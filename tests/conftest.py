@@ -4,6 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# On a busy machine an example or its making may take long: that is no fault.
+settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tests")
 
 ROOT = Path(__file__).parents[1]
 SHARED = Path(os.environ.get("RCWT_SHARED", ROOT.parent / "shared"))

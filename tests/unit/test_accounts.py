@@ -78,7 +78,7 @@ def test_cells_of_a_cut_reference_are_accounted_for_by_truncation() -> None:
     assert fits["heldout_rmse"].idxmin() == "truncation"
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=4)
 @given(R0=st.floats(0.5, 1), theta=st.floats(480, 800), width=st.floats(20, 120))
 def test_a_known_theta_is_recovered_and_predicts_every_window(R0: float, theta: float, width: float) -> None:
     table = window_accounts(window_cells(one_theta(R0, theta, width)))
@@ -88,7 +88,7 @@ def test_a_known_theta_is_recovered_and_predicts_every_window(R0: float, theta: 
     assert own["heldout_rmse"].max() < 1e-4
 
 
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=3)
 @given(p0=st.floats(0.78, 0.93), width=st.floats(0.01, 0.05))
 def test_a_known_p0_is_recovered_and_predicts_every_window(p0: float, width: float) -> None:
     table = window_accounts(window_cells(one_p0(1, p0, width), ONE_SHARE))

@@ -110,7 +110,7 @@ def test_larger_windows():
 # Curves that are known
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(R0=st.floats(0.55, 1.1), k=st.floats(15, 150), p0=st.floats(0.5, 0.88))
 def test_recovers_a_known_logistic(R0, k, p0):
     p = np.linspace(0, 0.98, 25)
@@ -120,7 +120,7 @@ def test_recovers_a_known_logistic(R0, k, p0):
     assert found.theta(4096) == pytest.approx(4096 * (1 - p0), abs=0.05)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(window=st.sampled_from([4096, 8192, 16384, 32768]), theta=st.floats(450, 800), width=st.floats(15, 60))
 def test_a_cliff_of_so_many_tokens_is_found_in_every_window(window, theta, width):
     residual = np.array([window, 0.75 * window, 0.5 * window, 1500, 900, 700, 600, 500, 400, 300])

@@ -5,7 +5,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rcwt.design import Condition
@@ -69,7 +69,6 @@ def test_a_question_is_asked_with_number_passage_and_options() -> None:
     assert laid.fixed == "# Questions\n\nQuestion 1: "
 
 
-@settings(deadline=None)  # the first case loads the vocabulary
 @given(st.integers(0, 400))
 def test_every_question_of_a_cut_pack_is_whole_cut_or_gone_in_this_order(r: int) -> None:
     laid = lay_out(FIFTY[:10])

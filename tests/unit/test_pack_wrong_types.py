@@ -63,7 +63,7 @@ def with_value(value: Any, path: tuple[Any, ...], wrong: Any) -> Any:
 
 
 @pytest.mark.parametrize("number", range(len(FORMS)))
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_value_in_any_place_gives_questions_or_says_what_is_wrong(
     tmp_path: Path, number: int, data: st.DataObject

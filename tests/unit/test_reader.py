@@ -252,7 +252,7 @@ FILLER = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     places=st.permutations(range(12)).map(lambda order: order[:6]),
     numbers=st.lists(st.integers(11, 9999), min_size=6, max_size=6, unique=True),
@@ -300,7 +300,7 @@ def test_a_cap_below_one_is_refused():
         ask(HARBOUR, HARBOUR_ASKS, 0)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     system=st.text('#-*|`{}[]":.?! \n12Aaé界🦉', max_size=200),
     user=st.text('#-*`":.?! \n12ABaé', max_size=80),

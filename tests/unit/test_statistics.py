@@ -249,7 +249,7 @@ def numbered(call_list, **more):
     return [one_call(i, hits=scored, order=order, **more) for i, (order, scored) in enumerate(call_list)]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(call_lists)
 def test_intervals_hold_the_mean_and_stay_between_0_and_1(call_list):
     table = cells(*tables(numbered(call_list)), B=400)
@@ -261,7 +261,7 @@ def test_intervals_hold_the_mean_and_stay_between_0_and_1(call_list):
         assert (table[high] <= 1).all()
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(call_lists, st.randoms(use_true_random=False))
 def test_permuting_trials_changes_nothing(call_list, random):
     shuffled = call_list.copy()
@@ -269,7 +269,7 @@ def test_permuting_trials_changes_nothing(call_list, random):
     pd.testing.assert_frame_equal(cells(*tables(numbered(call_list)), B=30), cells(*tables(numbered(shuffled)), B=30))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(call_lists, call_lists)
 def test_a_cell_does_not_depend_on_other_cells(call_list, others):
     mine = numbered(call_list, q=0.5)
@@ -280,7 +280,7 @@ def test_a_cell_does_not_depend_on_other_cells(call_list, others):
     pd.testing.assert_frame_equal(alone, among)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(call_lists)
 def test_a_missing_score_never_acts_as_a_zero(call_list):
     flat = [hit for _, scored in call_list for hit in scored if hit is not None]
