@@ -12,6 +12,7 @@ Nothing here is asserted: machines differ, ratios less so.
 
 import argparse
 import asyncio
+import compileall
 import json
 import os
 import resource
@@ -78,7 +79,8 @@ def pipeline(folder: Path, port: int) -> dict[str, float]:
     (folder / "mine.yaml").write_text(yaml.safe_dump(configuration(port)))
     command = [sys.executable, "-m", "snakemake", TARGET, "--cores", "8", "--configfile", "mine.yaml"]
     variables = {**os.environ, "RCWT_CACHE": str(folder / ".cache")}
-    variables.pop("PYTHONPATH", None)
+    for name in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE"):
+        variables.pop(name, None)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.perf_counter()
     with (folder / "log").open("w") as log:
@@ -103,6 +105,7 @@ def measure(latency: float) -> None:
         for part in ("workflow", "config", "resources", "profiles"):
             shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy2(ROOT / "Snakefile", folder)
+        compileall.compile_dir(folder / "workflow", quiet=1)  # as in a checkout in which anything has run
         server, port = start_server(folder, latency)
         try:
             client = asyncio.run(bare(port))
