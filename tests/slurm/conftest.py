@@ -2,6 +2,8 @@
 
 import fcntl
 import importlib.util
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +16,7 @@ PLUGINS = ("snakemake_executor_plugin_slurm", "snakemake_executor_plugin_cluster
 
 
 @pytest.fixture(scope="session")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def cluster() -> Iterator[Cluster]:
     absent = [name for name in PLUGINS if importlib.util.find_spec(name) is None]
     if absent:
         pytest.skip(f"not installed: {', '.join(absent)} (pip install -r requirements-slurm.txt)")
@@ -23,16 +25,15 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if reason := missing():
             pytest.skip(reason)
-        folder = tmp_path_factory.mktemp("slurm")
-        # munge's own user has to reach its socket.
-        for parent in (folder, *folder.parents[:2]):
-            parent.chmod(0o755)
+        # Not among pytest's temporary folders: munge's own user has to reach its socket.
+        folder = Path(tempfile.mkdtemp(prefix="rcwt-slurm-"))
         running = Cluster(folder)
         try:
             running.start()
             yield running
         finally:
             running.stop()
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture
