@@ -92,6 +92,18 @@ def test_both_profiles_give_the_results_of_a_local_run(project: Project, cluster
         assert not list((project.folder / ".cache/responses/.runs").glob("*"))
 
 
+def test_a_profile_of_ones_own_is_laid_over(root: Path, project: Project) -> None:
+    # As docs/clusters.md shows it: a later profile replaces whole keys.
+    shown = (root / "docs/clusters.md").read_text()
+    (own,) = re.findall(r"```yaml\n(default-resources:.*?)```", shown, re.DOTALL)
+    (project.folder / "mine").mkdir()
+    (project.folder / "mine/config.yaml").write_text(own)
+    output = project.succeed(CELLS, "-n", *SLURM, "--profile", "mine")
+    (resources,) = re.findall(r"rule intervals:.*?resources: ([^\n]*)", output, re.DOTALL)
+    for expected in ("mem_mb=2000", "runtime=30", "slurm_partition=short", "slurm_account=mine"):
+        assert expected in resources
+
+
 # -- one cap, one limit, no key
 
 

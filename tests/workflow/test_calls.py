@@ -95,6 +95,10 @@ def test_a_missing_key_names_its_variable(project: Project, server: Server) -> N
     output = project.refuse(TARGET, "--cores", "8", *write(project.folder, content))
     assert "NOT_SET_ANYWHERE" in output
     assert server.stats()["received"] == 0
+    # Where calls are made in jobs, which take their keys from here, not one of them is sent out.
+    output = project.refuse(TARGET, "--cores", "8", *write(project.folder, content | {"calls_on": "cluster"}))
+    assert "'registry.t.api_key_env': the environment variable NOT_SET_ANYWHERE is not set here" in output
+    assert not (project.folder / "results/calls").exists()
 
 
 def test_other_cells_finish_and_the_next_run_asks_only_what_is_missing(project: Project, server: Server) -> None:

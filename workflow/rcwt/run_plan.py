@@ -5,11 +5,13 @@ Snakemake's own list of jobs to run is read, so the plan is that of the targets 
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from rcwt.config import Config
 from rcwt.errors import RcwtError
 from rcwt.judge_plan import model_judges
+from rcwt.keys import read_key
 from rcwt.plan import Cells, Planner, line, network_calls, plan, refusal
 from rcwt.responses import ResponseCache
 from rcwt.study import Study
@@ -17,6 +19,10 @@ from rcwt.study import Study
 
 class CapError(RcwtError):
     """The worst case of a run is above its spend cap."""
+
+
+class MissingKeyError(RcwtError):
+    """A key is not in the environment that the jobs of a run are given."""
 
 
 def planned_cells(workflow: Any, study: Study) -> Cells:
@@ -47,7 +53,8 @@ def begin(workflow: Any, study: Study) -> None:
     """Before the first job: refuse a run whose worst case is above `max_usd`; else tell the progress line its total,
     load litellm and send the preflights.
 
-    Raises CapError. `on_cap: stop` and `offline` do not refuse: the first stops at the cap, the second sends nothing.
+    Raises CapError, and MissingKeyError where calls are made in jobs.
+    `on_cap: stop` and `offline` do not refuse: the first stops at the cap, the second sends nothing.
     """
     config = study.config
     if config.published or config.offline or workflow.touch:
@@ -61,9 +68,23 @@ def begin(workflow: Any, study: Study) -> None:
         if reason is not None:
             raise CapError(reason)
     calls = network_calls(study, rows)
-    # Jobs on the nodes send their own preflight: the model may be out of reach from here.
-    if calls and not (config.calls_on == "cluster" and workflow.non_local_exec):
+    if calls and config.calls_on == "cluster":
+        _require_keys(config, planner.first)
+    if calls and config.calls_on == "cluster" and workflow.non_local_exec:
+        # Jobs on the nodes send their own preflight: the model may be out of reach from here.
+        print(f"{calls} calls are made in jobs, whose logs tell what they wait for.", file=sys.stderr, flush=True)
+    elif calls:
         from rcwt.runtime import current  # a run without calls over the network does not need its code
 
         current(config).progress.planned = calls
         current(config).warm_up(planner.first)
+
+
+def _require_keys(config: Config, models: Iterable[str]) -> None:
+    for name in models:
+        variable = config.registry[name].api_key_env
+        if variable and read_key(variable) is None:
+            raise MissingKeyError(
+                f"'registry.{name}.api_key_env': the environment variable {variable} is not set here, and jobs get "
+                "their keys with the environment of this process. Set it and run again"
+            )

@@ -161,7 +161,9 @@ class Runtime:
             lost = self._lost(run)
         if not self.failures:
             return "".join(f"{line}\n" for line in lost)
-        lines = [f"{len(self.failures)} cells are not complete, nor is what is made from them:"]
+        # A job that was ended before it came to a cell has told nothing of it.
+        known = "" if self.config.calls_on == "local" else "At least "
+        lines = [f"{known}{len(self.failures)} cells are not complete, nor is what is made from them:"]
         lines += [f"  {cell}: {cause}" for cell, cause in sorted(self.failures.items())]
         return "\n".join(
             [*lost, *lines, "What has arrived is kept: the same command asks only for what is missing.", ""]
