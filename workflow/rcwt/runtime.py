@@ -7,7 +7,6 @@ wait here; the network belongs to one event loop in a thread of its own.
 """
 
 import asyncio
-import sys
 import threading
 from collections import Counter
 from collections.abc import Coroutine, Mapping, Sequence
@@ -26,10 +25,6 @@ from rcwt.responses import Request, ResponseCache
 from rcwt.shared_ledger import SharedLedger, died
 
 Role = Literal["target", "judge"]
-
-#: How soon the network gets the interpreter from Snakemake's threads, in seconds. At Python's own 5 ms each of
-#: the few waits of a call takes that long, which costs short calls a quarter of their speed (benchmarks/calls.py).
-SWITCH_S = 0.0005
 
 
 class Runtime:
@@ -119,7 +114,6 @@ class Runtime:
     def _event_loop(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None:
-                sys.setswitchinterval(SWITCH_S)
                 self._loop = asyncio.new_event_loop()
                 self._thread = threading.Thread(target=self._loop.run_forever, name="rcwt-calls", daemon=True)
                 self._thread.start()
