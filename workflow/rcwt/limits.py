@@ -96,6 +96,18 @@ class SlidingMinute:
             self._sum -= self._spent.popleft()[1]
 
 
+#: What an endpoint counts by the minute, by the name a `LimiterState` gives it: its window, and the limit in words.
+Rates = dict[str, tuple[SlidingMinute, str]]
+
+
+def minute_rates(rpm: int | None, tpm: int | None, period_s: float) -> Rates:
+    """The windows of `rpm` requests and `tpm` tokens in `period_s` seconds. Raises ValueError for limits under 1."""
+    return {
+        "requests_per_minute": (SlidingMinute(rpm, period_s), f"{rpm} requests a minute"),
+        "tokens_per_minute": (SlidingMinute(tpm, period_s), f"{tpm} tokens a minute"),
+    }
+
+
 class Limiter:
     """The one gate to an endpoint; first come, first served. Belongs to one event loop.
 
@@ -112,10 +124,7 @@ class Limiter:
     ) -> None:
         if max_concurrency is not None and max_concurrency < 1:
             raise ValueError(f"max_concurrency must be at least 1, found {max_concurrency}")
-        self._rates = {
-            "requests_per_minute": (SlidingMinute(rpm, period_s), f"{rpm} requests a minute"),
-            "tokens_per_minute": (SlidingMinute(tpm, period_s), f"{tpm} tokens a minute"),
-        }
+        self._rates = minute_rates(rpm, tpm, period_s)
         self._max = max_concurrency
         self._seats = asyncio.Semaphore(max_concurrency) if max_concurrency else None
         self._turn = asyncio.Lock()

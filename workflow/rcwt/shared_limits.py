@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from rcwt.digests import digest
-from rcwt.limits import MINUTE_S, LimiterState, SlidingMinute, state_of
+from rcwt.limits import MINUTE_S, LimiterState, minute_rates, state_of
 from rcwt.run_state import RunState
 
 #: The byte of the turnstile; seats are 1 to `max_concurrency`.
@@ -47,10 +47,7 @@ class SharedLimiter:
         self._run = run
         self._locks, self._journal = run.byte_locks(name), run.journal(name)
         self._clock = FileClock(run.folder / f"{name}.clock")
-        self._rates = {
-            "requests_per_minute": (SlidingMinute(rpm, period_s), f"{rpm} requests a minute"),
-            "tokens_per_minute": (SlidingMinute(tpm, period_s), f"{tpm} tokens a minute"),
-        }
+        self._rates = minute_rates(rpm, tpm, period_s)
         self._has_rates = rpm is not None or tpm is not None
         self._max = max_concurrency
         self._seats: set[int] = set()
