@@ -9,11 +9,13 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rcwt.published_kinds import INTACT_ITEMS
 from rcwt.records import Response, TrialRecord, Usage
 from rcwt.scoring.by_form import by_fields
-from rcwt.scoring.fields import read_fields, right, score_fields
+from rcwt.scoring.fields import Braces, read_fields, right, score_fields
 from rcwt.statuses import STATUSES
 from rcwt.task_items import ExactField
 from rcwt.tasks import load_task
@@ -656,6 +658,18 @@ def test_a_field_given_twice_with_two_values_is_wrong(fields: tuple[ExactField, 
 )
 def test_a_reply_without_an_object_holds_no_field(fields: tuple[ExactField, ...], reply: str) -> None:
     assert score_fields(reply, fields) is None
+
+
+def test_an_answer_behind_very_many_broken_objects_is_read() -> None:
+    # Each opened and none closed, as a model in a loop writes them: each searched to the end, it took many minutes.
+    assert read_fields('{"a": x\n' * 40_000 + '\n{"a": "8KB"}', ["a"]) == {"a": "8KB"}
+
+
+@given(st.text('{}"\\a', max_size=30))
+def test_where_an_object_ends_does_not_hang_on_what_was_asked_before(text: str) -> None:
+    braces = Braces(text)
+    for opening in (at for at, sign in enumerate(text) if sign == "{"):
+        assert braces.closing(opening) == Braces(text).closing(opening)
 
 
 def record(text: str | None, status: str) -> TrialRecord:

@@ -133,7 +133,7 @@ def _objects(text: str, known: Mapping[str, str]) -> Iterator[_Members]:
     has no closing brace, the next object must stand alone: it begins a line or a fence, and is neither a member's
     value nor an item of a list.
     """
-    at, broken = 0, False
+    at, broken, braces = 0, False, Braces(text)
     while opening := _OBJECT.search(text, at):
         start = opening.start()
         line = text.rfind("\n", 0, start) + 1
@@ -142,9 +142,9 @@ def _objects(text: str, known: Mapping[str, str]) -> Iterator[_Members]:
             at = start + 1
             continue
         try:
-            value, end = _decoded(text, start)
+            value, end = _decoded(text, start, braces)
         except (ValueError, RecursionError):
-            closed = _closing(text, start)
+            closed = braces.closing(start)
             broken = broken or closed is None or any(name in text[start:closed].casefold() for name in known)
             at = start + 1 if broken or closed is None else closed
             continue
@@ -153,24 +153,41 @@ def _objects(text: str, known: Mapping[str, str]) -> Iterator[_Members]:
         at = end
 
 
-def _decoded(text: str, opening: int) -> tuple[Any, int]:
+def _decoded(text: str, opening: int, braces: "Braces") -> tuple[Any, int]:
     try:
         return _DECODER.raw_decode(text, opening)
     except ValueError:
-        # Mended up to its own closing brace; without one, nothing behind it is read.
-        end = _closing(text, opening) or len(text)
+        # Mended up to its own closing brace.
+        end = braces.closing(opening)
+        if end is None:
+            raise
         mended = _STRAY_BACKSLASH.sub(r"\\\\", _TRAILING_COMMA.sub("", text[opening:end]))
         return _DECODER.raw_decode(mended)[0], end
 
 
-def _closing(text: str, opening: int) -> int | None:
-    """Where the object that opens there ends, by its braces outside strings; None where they do not close."""
-    depth = 0
-    for token in _BRACE_OR_STRING.finditer(text, opening):
-        depth += {"{": 1, "}": -1}.get(token[0], 0)
-        if depth == 0:
-            return token.end()
-    return None
+class Braces:
+    """Where the objects of a text end, by their braces outside strings.
+
+    What was passed on the way to one end is remembered: a reply may open thousands of objects and close none.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._closings: dict[int, int | None] = {}
+
+    def closing(self, opening: int) -> int | None:
+        """The place behind the brace that closes the object opened there; None where it is not closed."""
+        if opening not in self._closings:
+            open_braces: list[int] = []
+            for token in _BRACE_OR_STRING.finditer(self._text, opening):
+                if token[0] == "{":
+                    open_braces.append(token.start())
+                elif token[0] == "}":
+                    self._closings[open_braces.pop()] = token.end()
+                    if not open_braces:
+                        break
+            self._closings.update(dict.fromkeys(open_braces))
+        return self._closings[opening]
 
 
 def _holding(value: Any, known: Mapping[str, str]) -> Iterator[_Members]:
