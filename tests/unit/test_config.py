@@ -314,3 +314,50 @@ def test_an_artifact_that_names_nothing_is_refused(merged: dict[str, Any], paths
     assert "--config: key 'artifact': found nothing" in refused(merged, paths, {"artifact": None})
     merged["artifact"] = "pub/k{13}"
     assert "without braces" in refused(merged, paths)
+
+
+UNBOUNDED = [
+    ({"params": {"extra_body": {"n": 5}}}, "n, which the pipeline sets itself"),
+    ({"params": {"best_of": 4}}, "best_of, which the pipeline sets itself"),
+    ({"params": {"extra_body": {"generationConfig": {"candidateCount": 4}}}}, "candidateCount, which"),
+    ({"params": {"seed": 1}, "param_names": {"seed": "n"}}, "n, which the pipeline sets itself"),
+    ({"params": {"max_completion_tokens": 9000}}, "more than one output cap: max_tokens: 1024, max_completion"),
+    ({"params": {"maxOutputTokens": 9000}}, "more than one output cap"),
+    ({"params": {"extra_body": {"generation_config": {"max_output_tokens": 9000}}}}, "more than one output cap"),
+    ({"param_names": {"max_tokens": None}}, "no output cap"),
+    ({"param_names": {"max_tokens": "num_predict"}}, "no output cap"),
+    ({"params": {"extra_body": {"max_tokens": "9000"}}}, "max_tokens: '9000', which is no whole number from 1"),
+    ({"params": {"extra_body": 5}}, "'extra_body' as a mapping"),
+]
+
+
+@pytest.mark.parametrize("role", ["models", "judges"])
+@pytest.mark.parametrize(("entry", "problem"), UNBOUNDED)
+def test_a_call_without_a_known_worst_case_is_refused(
+    merged: dict[str, Any], paths: list[Path], entry: dict[str, Any], problem: str, role: str
+) -> None:
+    # A reply past the cap that was reserved for, or several replies, would pass `max_usd` unseen.
+    merged["registry"]["paid"] = {"litellm": "openai/x", "api_base": "http://127.0.0.1:1/v1", **entry}
+    merged["prices"]["paid"] = {"input": 1, "output": 1, "as_of": "2026-11-29"}
+    merged[role] = ["paid"]
+    merged["experiments"] = ["fixed_budget"]
+    message = refused(merged, paths)
+    assert "registry.paid" in message
+    assert problem.replace("1024", "1" if role == "judges" else "1024") in message
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"params": {"max_tokens": 50}},
+        {"param_names": {"max_tokens": "max_completion_tokens"}},
+        {"params": {"max_completion_tokens": 50}, "param_names": {"max_tokens": None}},
+        {"params": {"extra_body": {"max_tokens": 50, "metadata": {"model": "a tag"}}}},
+    ],
+)
+def test_one_output_cap_by_whichever_name_is_taken(
+    merged: dict[str, Any], paths: list[Path], entry: dict[str, Any]
+) -> None:
+    merged["registry"]["paid"] = {"litellm": "openai/x", "api_base": "http://127.0.0.1:1/v1", **entry}
+    merged["prices"]["paid"] = {"input": 1, "output": 1, "as_of": "2026-11-29"}
+    load({**merged, "models": ["paid"], "judges": ["rules"]}, paths)

@@ -1,11 +1,15 @@
 """One failed request on three protocols: whether it may pass, and what it is called (issue 3, 'Calls')."""
 
+import json
+import re
 from typing import Any
 
 import pytest
+from fault_replies import Answer, body_of
 from fault_server import FaultServer
 from wire_helpers import KEY, KEY_ENV, PROTOCOLS, ask, endpoint, outcome, run
 
+from rcwt.exchange import LONGEST_BODY
 from rcwt.faults import PermanentFault, TransientFault
 from rcwt.keys import SCRUBBED
 from rcwt.replies import WireReply
@@ -200,6 +204,79 @@ def test_bodies_that_are_no_reply(body: Any, kind: str | None) -> None:
     assert getattr(fault, "kind", None) == kind
 
 
+def whole(protocol: str, **changes: Any) -> dict[str, Any]:
+    """A whole reply of the protocol, with fields of the body replaced."""
+    answer = Answer(text="5 ms.", prompt=20, completion=3, model="m", identity="1")
+    return {**body_of(protocol, answer), **changes}
+
+
+WRONG_TYPES = [
+    *(("openai", {"choices": value}) for value in (None, {}, "x", [None], ["x"], [{"text": "5 ms."}])),
+    *(("openai", {"choices": [{"message": value, "finish_reason": "stop"}]}) for value in (None, "5 ms.", [])),
+    *(("openai", {"choices": [{"message": {"content": value}}]}) for value in (42, {"text": "5 ms."})),
+    *(("anthropic", {"content": value}) for value in (None, "5 ms.", ["5 ms."], [None], {})),
+    *(("gemini", {"candidates": value}) for value in (None, {}, [None], ["5 ms."], [{"content": "5 ms."}])),
+]
+
+
+@pytest.mark.parametrize(("protocol", "changes"), WRONG_TYPES)
+def test_a_reply_of_wrong_types_is_no_answer_of_a_model(protocol: str, changes: dict[str, Any]) -> None:
+    fault = ask(protocol, {"status": 200, "body": whole(protocol, **changes)})
+    assert isinstance(fault, TransientFault)
+    assert fault.maybe_billed
+    assert "not a reply" in fault.cause
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("status", [200, 400, 503])
+@pytest.mark.parametrize("body", ["[" * 300_000, '{"error":' * 300_000, '{"a":' * 900 + "1" + "}" * 900])
+def test_a_body_nested_without_end_is_a_fault_as_any_other(body: str, status: int, protocol: str) -> None:
+    fault = ask(protocol, {"status": status, "body": body})
+    assert isinstance(fault, PermanentFault if status == 400 else TransientFault)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("number", ["9" * 5000, "1e999", "-1", '"' + "9" * 5000 + '"', '"²"', "[]"])
+def test_an_absurd_count_is_none_and_the_reply_is_kept(number: str, protocol: str) -> None:
+    names = {"openai": "completion_tokens", "anthropic": "output_tokens", "gemini": "candidatesTokenCount"}
+    body = re.sub(rf'("{names[protocol]}": )\d+', lambda found: found[1] + number, json.dumps(whole(protocol)))
+    reply = ask(protocol, {"status": 200, "body": body})
+    assert isinstance(reply, WireReply)
+    assert (reply.text, reply.status) == ("5 ms.", "ok")
+    assert reply.usage.completion_tokens is None
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("code", ["²", "9" * 5000, 10**30, "", "0", -1])
+def test_an_error_with_an_absurd_code_is_a_failure(code: Any, protocol: str) -> None:
+    fault = ask(protocol, {"status": 200, "body": {"error": {"code": code, "message": "broken"}}})
+    assert isinstance(fault, TransientFault)
+    assert (fault.status, fault.cause) == (500, "broken")
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("error", [{}, None, "", [], False, {"code": None, "message": ""}])
+def test_an_empty_error_beside_a_whole_reply_is_none(error: Any, protocol: str) -> None:
+    reply = ask(protocol, {"status": 200, "body": whole(protocol, error=error)})
+    assert isinstance(reply, WireReply)
+    assert reply.text == "5 ms."
+
+
+@pytest.mark.parametrize("wait", ["Wed, 21 Oct 2015 07:28:00 +99999999999999", "²", "1e999", "nan", "soon"])
+def test_a_retry_after_that_is_no_time_is_passed_over(wait: str) -> None:
+    fault = ask("openai", {"status": 429, "headers": {"retry-after": wait}})
+    assert isinstance(fault, TransientFault)
+    assert fault.retry_after_s is None
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_body_without_end_is_left(protocol: str) -> None:
+    fault = ask(protocol, {"status": 200, "body": json.dumps(whole(protocol)) + " " * LONGEST_BODY})
+    assert isinstance(fault, TransientFault)
+    assert fault.maybe_billed
+    assert "longer than 8 MB" in fault.cause
+
+
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_an_echoed_key_is_scrubbed(protocol: str, caplog: pytest.LogCaptureFixture) -> None:
     for act in ("echo_key", {"status": 500, "message": f"bad {KEY}"}, {"status": 200, "body": f"<p>{KEY}"}):
@@ -218,3 +295,15 @@ def test_a_reply_that_holds_the_key_is_scrubbed() -> None:
             return await outcome(endpoint(server, "openai"))
 
     assert run(inner()).text == f"your key is {SCRUBBED}"
+
+
+def test_a_key_that_a_reply_escapes_or_splits_is_scrubbed() -> None:
+    escaped = "".join(f"\\u{ord(sign):04x}" for sign in KEY)
+    split = [{"type": "text", "text": KEY[:9]}, {"type": "text", "text": KEY[9:]}]
+    for body in (
+        json.dumps(whole("openai")).replace("5 ms.", escaped),
+        whole("openai", choices=[{"message": {"content": split}, "finish_reason": "stop"}]),
+    ):
+        reply = ask("openai", {"status": 200, "body": body})
+        assert isinstance(reply, WireReply)
+        assert reply.text == SCRUBBED

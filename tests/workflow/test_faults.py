@@ -125,8 +125,10 @@ def test_kill_9_at_any_moment_loses_at_most_what_was_in_flight(project: Project,
     assert len(read_table(project.folder / TARGET)) == 72
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_keeps_what_arrived_and_ends_soon(project: Project, server: Server, number: int) -> None:
+@pytest.mark.parametrize(("number", "again"), [(signal.SIGINT, False), (signal.SIGINT, True), (signal.SIGTERM, False)])
+def test_an_interrupt_keeps_what_arrived_and_ends_soon(
+    project: Project, server: Server, number: int, again: bool
+) -> None:
     content = larger(server)
     content["designs"]["fixed_budget"]["windows"][0]["trials"] = 20
     content["registry"]["t"] |= {"attempt_deadline_s": 30}
@@ -140,8 +142,12 @@ def test_an_interrupt_keeps_what_arrived_and_ends_soon(project: Project, server:
     time.sleep(1)
     os.kill(running.pid, number)
     asked = time.monotonic()
+    for _ in range(3 * again):  # by an impatient hand
+        time.sleep(0.1)
+        os.kill(running.pid, number)
     assert running.wait(timeout=30) != 0
     took = time.monotonic() - asked
+    assert "Traceback" not in (project.folder / "run.log").read_text()
     # Five seconds on a quiet machine; the rest is for one that is not.
     assert took < 10, took
     stats = server.stats()

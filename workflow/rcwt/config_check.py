@@ -13,6 +13,7 @@ from rcwt.config import HUMAN_JUDGE, RULES_JUDGE, Config
 from rcwt.config_designs import DESIGNS, PATTERNS, Packs, pack_faults
 from rcwt.config_files import ConfigFile, KeyPath, find_key
 from rcwt.errors import ConfigError
+from rcwt.parameters import OUTPUT_CAPS, renamed, unbounded
 
 _NAME_SIGNS = "letters, digits, '.', '_' and '-'"
 #: A results folder becomes part of shell commands and of patterns with wildcards.
@@ -177,6 +178,26 @@ def _cross_faults(config: Config, where: _Locator) -> Sequence[str]:
             faults.append(
                 f"{where(('experiments', index))}: key 'experiments[{index}]': found '{name}'; accepted: a key of "
                 f"'designs' ({', '.join(config.designs)}). Describe it there or correct the name."
+            )
+    return faults or _unbounded_calls(config, where)
+
+
+def _unbounded_calls(config: Config, where: _Locator) -> list[str]:
+    """Calls of models and judges of which no worst case is known, once the parameters have the names a model takes."""
+    faults = []
+    targets = [
+        (name, config.designs[at].params, f"designs.{at}.params") for name in config.models for at in config.experiments
+    ]
+    judges = [
+        (name, {"max_tokens": 1}, "the judge's") for name in config.judges if name not in (RULES_JUDGE, HUMAN_JUDGE)
+    ]
+    for name, params, source in [*targets, *judges]:
+        model = config.registry[name]
+        problem = None if model.embedded else unbounded(renamed({**params, **model.params}, model.param_names))
+        if problem is not None:
+            faults.append(
+                f"{where(('registry', name))}: key 'registry.{name}': its 'params' and 'param_names' with "
+                f"{source} give {problem}; accepted: exactly one output cap, {' or '.join(OUTPUT_CAPS)}. Correct them."
             )
     return faults
 

@@ -4,6 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from rcwt.parameters import reserved_in
+
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", description="letters, digits, '.', '_', '-'")]
 ExperimentName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", description="lower case, digits, '_'")]
 
@@ -15,9 +17,6 @@ Flag = Annotated[bool, Field(strict=True)]
 #: Which block of the system message comes first.
 Order = Literal["coord_first", "reason_first"]
 
-#: Arguments of a call that the pipeline itself sets; a `params` map may not override them.
-RESERVED_PARAMS = frozenset({"api_key", "api_base", "model", "messages", "n", "stream", "timeout", "num_retries"})
-
 
 def distinct(values: list[Any]) -> list[Any]:
     """The values, if each is there once; raises ValueError."""
@@ -28,7 +27,9 @@ def distinct(values: list[Any]) -> list[Any]:
 
 
 def _call_params(params: dict[str, Any]) -> dict[str, Any]:
-    reserved = sorted(RESERVED_PARAMS & set(params))
+    if not isinstance(params.get("extra_body") or {}, dict):
+        raise ValueError(f"'extra_body' as a mapping of keys, not {params['extra_body']!r}")
+    reserved = reserved_in(params)
     if reserved:
         raise ValueError(f"parameters of the model call, without {', '.join(reserved)}, which the pipeline sets itself")
     cap = params.get("max_tokens")

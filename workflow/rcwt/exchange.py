@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 #: Seconds a connection may stay silent. The same for every call: another value would open a new
 #: connection each time. What ends a call is its own deadline.
 READ_TIMEOUT_S = 600.0
+#: No model's reply is longer, in bytes: 128 000 tokens, each sign escaped, are less. A server may send without end.
+LONGEST_BODY = 8 * 2**20
 
 
 class Settled(BaseException):
@@ -46,7 +48,8 @@ class Exchange:
     """The record of one request, filled in while it runs; `on_leave` is called when the request leaves.
 
     `fault` is set where the request was stopped before it left; `status` and `headers` where an answer
-    began; `body` where it came to its end. Times are seconds of `time.monotonic`.
+    began; `body` where it came to its end; `is_endless` where it was left at `LONGEST_BODY`. Times are
+    seconds of `time.monotonic`.
     """
 
     asked: Mapping[str, Any]
@@ -59,6 +62,7 @@ class Exchange:
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     body: str | None = None
+    is_endless: bool = False
     done_at: float = 0.0
 
     def leave(self, content: bytes) -> None:
@@ -130,7 +134,13 @@ async def _on_response(response: "httpx.Response") -> None:
     exchange = _current.get()
     if exchange is not None:
         exchange.arrive(response.status_code, response.headers)
-        exchange.finish(await response.aread())
+        received = bytearray()
+        async for part in response.aiter_bytes():
+            received += part
+            if len(received) > LONGEST_BODY:
+                exchange.is_endless = True
+                raise Settled
+        exchange.finish(bytes(received))
         raise Settled
 
 

@@ -6,12 +6,14 @@ looks only at what the server sent.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from rcwt.bodies import parts_of, read_json
 from rcwt.errors import CallError, RcwtError
 from rcwt.keys import scrub
 
@@ -90,6 +92,7 @@ _OF_STATUS = {
 }
 
 _PASSING = frozenset({408, 409, 425, 429})
+_HTTP_ERROR = re.compile(r"[45][0-9]{2}")
 
 # What the `type`, `code` or `status` field of an error object says where the HTTP status is 200.
 _STATUS_OF_CODE = {
@@ -189,7 +192,7 @@ def read_error(status: int, body: str) -> ErrorBody | None:
     some gateway's way to pass on a failure, and worth another attempt.
     """
     try:
-        parsed = json.loads(body)
+        parsed = read_json(body)
     except ValueError:
         return None if status < 300 else ErrorBody(status, body.strip() or "empty body", frozenset())
     holder = parsed[0] if isinstance(parsed, list) and len(parsed) == 1 else parsed
@@ -198,7 +201,7 @@ def read_error(status: int, body: str) -> ErrorBody | None:
         return None if status < 300 else ErrorBody(status, body.strip() or "empty body", frozenset())
     codes = frozenset(_codes(error))
     true_status = status if status >= 300 else _told_status(error, codes)
-    details = [part for part in _list(error.get("details")) if isinstance(part, dict)]
+    details = [part for part in parts_of(error.get("details")) if isinstance(part, dict)]
     return ErrorBody(
         true_status,
         str(error.get("message") or error.get("detail") or json.dumps(error)),
@@ -211,9 +214,11 @@ def read_error(status: int, body: str) -> ErrorBody | None:
 def _error_object(holder: object, status: int) -> dict[str, Any] | None:
     if not isinstance(holder, dict):
         return None
-    error = holder.get("error")
+    error = _said(holder.get("error"))
     if error is None:
-        error = next((c["error"] for c in _list(holder.get("choices")) if isinstance(c, dict) and c.get("error")), None)
+        error = next(
+            (c["error"] for c in parts_of(holder.get("choices")) if isinstance(c, dict) and _said(c.get("error"))), None
+        )
     if isinstance(error, dict):
         return error
     if isinstance(error, str) and error:
@@ -223,14 +228,19 @@ def _error_object(holder: object, status: int) -> dict[str, Any] | None:
     return None
 
 
+def _said(error: object) -> object:
+    """An error that says anything: some servers send an empty one beside a whole reply."""
+    return error if (any(error.values()) if isinstance(error, dict) else error) else None
+
+
 def _codes(error: Mapping[str, Any]) -> list[str]:
     named = [error.get(field) for field in ("code", "type", "status", "reason")]
-    named += [part.get("reason") for part in _list(error.get("details")) if isinstance(part, dict)]
+    named += [part.get("reason") for part in parts_of(error.get("details")) if isinstance(part, dict)]
     return [str(code).lower() for code in named if code is not None]
 
 
 def _told_status(error: Mapping[str, Any], codes: frozenset[str]) -> int:
-    told = [int(code) for code in codes if code.isdigit() and 400 <= int(code) < 600]
+    told = [int(code) for code in codes if _HTTP_ERROR.fullmatch(code)]
     told += [_STATUS_OF_CODE[code] for code in codes if code in _STATUS_OF_CODE]
     # The most patient reading wins where the fields disagree: one more attempt costs less than a lost cell.
     return max(told, default=500)
@@ -255,11 +265,11 @@ def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> fl
         return seconds
     try:
         moment = parsedate_to_datetime(value)
-    except ValueError:
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return max(0.0, (moment - (now or datetime.now(UTC))).total_seconds())
+    except (ValueError, OverflowError):
         return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - (now or datetime.now(UTC))).total_seconds())
 
 
 def _seconds(text: str) -> float | None:
@@ -272,10 +282,6 @@ def _seconds(text: str) -> float | None:
 
 def _has(text: str, words: tuple[str, ...]) -> bool:
     return any(word in text for word in words)
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _kept(text: str) -> str:

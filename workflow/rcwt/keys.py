@@ -1,13 +1,18 @@
 """API keys: read from the environment, and scrubbed from every text that is kept.
 
-A provider may echo the key it refused, so a key can come back in an error body. Everything that came
-over the wire passes `scrub` before it is parsed, stored or shown.
+A provider may echo the key it refused, so a key can come back in an error body, as it is or as a web address, a page
+or JSON spells it. Everything that came over the wire passes `scrub` before it is parsed, and its texts once more
+before they are stored or shown: parsing may put a key together that was escaped or came in parts.
 """
 
+import base64
+import html
 import logging
 import os
+import re
 import threading
 from collections.abc import Iterable
+from functools import cache
 
 #: What stands where a key stood.
 SCRUBBED = "[key removed]"
@@ -41,11 +46,39 @@ def scrub(text: str, shortest: int = 0) -> str:
     with _lock:
         # Longest first: one key may be the beginning of another.
         known = sorted(_known, key=len, reverse=True)
+    lowered = text.lower()
     for key in known:
         if len(key) < shortest:
             break
-        text = text.replace(key, SCRUBBED)
+        marks, spelled = _spelled(key)
+        if any(mark in lowered for mark in marks):
+            text = spelled.sub(SCRUBBED, text)
     return text
+
+
+@cache
+def _spelled(key: str) -> tuple[list[str], re.Pattern[str]]:
+    """A key as it may come back: plain, or with signs escaped as in web addresses, pages and JSON, or as base64.
+
+    Returned with marks, texts in small letters one of which is in each spelling: they are found sooner than a pattern.
+    """
+    code = {sign: ord(sign) for sign in key}
+    marked = {
+        sign: {sign, html.escape(sign), f"\\{sign}", f"%{at:02x}", f"\\u{at:04x}", f"&#{at};", f"&#x{at:x};"}
+        for sign, at in code.items()
+    }
+    plain = "".join(sign if sign.isalnum() else _any_of(marked[sign]) for sign in key)
+    whole = ["".join(form.format(code[sign]) for sign in key) for form in ("%{:02x}", "\\u{:04x}", "&#{};", "&#x{:x};")]
+    encoded = [encode(key.encode()).decode().rstrip("=") for encode in (base64.b64encode, base64.urlsafe_b64encode)]
+    # A long one is no word in capitals either. Without regard to case hexadecimal digits are read in both.
+    flags = re.IGNORECASE if len(key) >= SURELY_A_SECRET else re.NOFLAG
+    longest = max(re.findall(r"[^\W_]+", key) or [""], key=len)
+    marks = [text.lower() for text in (longest, *whole, *encoded)]
+    return marks, re.compile("|".join([plain, *map(re.escape, [*whole, *encoded])]), flags)
+
+
+def _any_of(texts: Iterable[str]) -> str:
+    return f"(?:{'|'.join(sorted(map(re.escape, texts), key=len, reverse=True))})"
 
 
 class _Scrubbed(logging.Filter):

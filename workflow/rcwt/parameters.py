@@ -11,18 +11,21 @@ from typing import Any
 Body = Mapping[str, Any]
 Message = Mapping[str, str]
 
-#: Names that govern the transport or the number of requests; a model's `params` may not set them.
+#: Names that govern the transport, the number of requests or the replies to one; `params` may not set them.
 RESERVED = frozenset(
     {
         *("model", "messages", "api_key", "api_base", "base_url", "client", "extra_headers"),
         *("timeout", "stream", "num_retries", "max_retries", "fallbacks", "caching"),
         *("drop_params", "mock_response"),
+        *("n", "best_of", "candidate_count", "candidateCount", "num_return_sequences"),
     }
 )
 #: A request without one of these would be answered at any length: litellm asks Anthropic for 64 000 tokens.
 OUTPUT_CAPS = ("max_tokens", "max_completion_tokens")
 
 _CAP_FIELDS = (*OUTPUT_CAPS, "max_output_tokens", "maxOutputTokens")
+# Where Gemini's body nests the parameters of a call.
+_GENERATION = ("generationConfig", "generation_config")
 # Other names under which a parameter may stand in a request body. Its own name and that name in
 # camelCase always count.
 _FIELDS: dict[str, tuple[str, ...]] = {
@@ -46,7 +49,7 @@ _SCHEMA_FIELDS = (
 # Parameters that each vendor spells in its own way: that they are there is what can be checked.
 _RESPELLED = frozenset({"response_format", "reasoning_effort", "thinking"})
 # Where fields of a request body nest. A schema's properties are no parameters, so they are not entered.
-_NESTS = ("generationConfig", "generation_config", "output_config", "metadata")
+_NESTS = (*_GENERATION, "output_config", "metadata")
 # Fields that hold the conversation, which is recorded by the prompt's digest and not a second time.
 _CONVERSATION = frozenset({"messages", "system", "contents", "system_instruction", "systemInstruction"})
 
@@ -62,6 +65,30 @@ def renamed(params: Mapping[str, Any], names: Mapping[str, str | None]) -> dict[
     return {name: value for name, value in named.items() if name is not None}
 
 
+def reserved_in(params: Mapping[str, Any]) -> list[str]:
+    """Name the reserved parameters in `params`, those in `extra_body` and in Gemini's nest too."""
+    return sorted(RESERVED & _fields(renamed(params, {}), _GENERATION).keys())
+
+
+def unbounded(asked: Mapping[str, Any]) -> str | None:
+    """Say why no worst case is known for a call with the parameters `asked`, by the names its model takes.
+
+    None where one reply of at most one output cap is asked for: the cap is then what may be billed.
+    """
+    taken = reserved_in(asked)
+    if taken:
+        return f"{', '.join(taken)}, which the pipeline sets itself"
+    found = [(name, cap) for name, caps in _fields(asked, _GENERATION).items() if name in _CAP_FIELDS for cap in caps]
+    if len(found) > 1:
+        return "more than one output cap: " + ", ".join(f"{name}: {cap!r}" for name, cap in found)
+    if not found or found[0][0] not in OUTPUT_CAPS:
+        return "no output cap" + (f" but {found[0][0]}" if found else "")
+    name, cap = found[0]
+    if isinstance(cap, bool) or not isinstance(cap, int) or cap < 1:
+        return f"{name}: {cap!r}, which is no whole number from 1"
+    return None
+
+
 def sent_parameters(body: Body) -> dict[str, Any]:
     """Return every field of a request body but the conversation."""
     return {name: value for name, value in body.items() if name not in _CONVERSATION}
@@ -73,9 +100,9 @@ def unsent(asked: Mapping[str, Any], body: Body) -> list[str]:
     return sorted(name for name, value in asked.items() if not _is_sent(name, value, fields, body))
 
 
-def _fields(body: Body) -> dict[str, list[Any]]:
+def _fields(body: Body, nests: Sequence[str] = _NESTS) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
-    for holder in (body, *(body[nest] for nest in _NESTS if isinstance(body.get(nest), Mapping))):
+    for holder in (body, *(body[nest] for nest in nests if isinstance(body.get(nest), Mapping))):
         for name, value in holder.items():
             found.setdefault(name, []).append(value)
     return found

@@ -85,6 +85,10 @@ class Remote:
         self._sending: set[asyncio.Task[Any]] = set()
         self._interrupted = False
         self._unwritable: CallError | None = None
+        try:
+            cache.require_room()
+        except OSError as error:
+            self._unwritable = _cannot_keep(cache, error)
 
     async def fetch(self, request: Request, model: str, role: str) -> Response:
         """One response, from the cache if another process has put it there meanwhile. Raises CallError."""
@@ -183,11 +187,7 @@ class Remote:
             try:
                 self.cache.put(request, response)
             except OSError as error:
-                # Whatever is asked for from now on would be paid and lost as well.
-                self._unwritable = CallError(
-                    f"the response cache {self.cache.folder} cannot be written ({error.strerror}); nothing more "
-                    "is sent. Make room or move it with RCWT_CACHE, then run again"
-                )
+                self._unwritable = _cannot_keep(self.cache, error)
                 raise self._unwritable from None
             return response
 
@@ -223,7 +223,7 @@ class Remote:
             except PermanentFault:
                 self.ledger.release(reservation)
                 raise
-            except asyncio.CancelledError:
+            except BaseException:  # cancelled, or a mistake of ours: others may wait for what is set aside
                 self._settle_or_release(reservation, True)
                 raise
         self.ledger.settle(reservation, ledger.cost(reply.usage, gate.terms.price))
@@ -265,6 +265,14 @@ class Remote:
             await asyncio.wait(under_way, timeout=grace_s)
         for task in set(self._tasks):
             task.cancel()
+
+
+def _cannot_keep(cache: ResponseCache, error: OSError) -> CallError:
+    """Whatever is asked for from now on would be paid and lost."""
+    return CallError(
+        f"the response cache {cache.folder} cannot be written ({error.strerror}); nothing more is sent. Make room or "
+        "move it with RCWT_CACHE, then run again"
+    )
 
 
 def _response(reply: WireReply, attempts: int, price: ledger.Price) -> Response:

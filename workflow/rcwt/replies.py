@@ -10,12 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from rcwt.bodies import members_of, parts_of, read_json, text_of
 from rcwt.faults import ErrorBody
 from rcwt.records import Status
 
 Protocol = Literal["openai", "anthropic", "gemini"]
 #: A count above this is no count of tokens.
 MOST_TOKENS = 10**9
+_MOST_DIGITS = 20
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ def read_reply(protocol: Protocol, body: str, headers: Mapping[str, str]) -> Wir
     `body` has passed `keys.scrub`; `headers` are the response's, names in lower case.
     """
     try:
-        parsed = json.loads(body)
+        parsed = read_json(body)
     except ValueError:
         return None
     if not isinstance(parsed, dict):
@@ -127,36 +129,49 @@ def _status(reason: str | None, text: str | None, refusal: str | None = None) ->
 
 
 def _openai(body: dict[str, Any], headers: Mapping[str, str]) -> WireReply | None:
-    if "choices" not in body:
+    choices = body.get("choices")
+    choice = _first(choices)
+    if choice is None:
         return None
-    choice = next((c for c in _list(body["choices"]) if isinstance(c, dict)), {})
-    message = _dict(choice.get("message"))
-    refusal = _str(message.get("refusal"))
-    text = _joined(message.get("content"))
-    reason = _str(choice.get("finish_reason"))
+    reason, message = text_of(choice.get("finish_reason")), choice.get("message")
+    # Some servers leave the message of a filtered reply out.
+    if choices and not isinstance(message, dict) and reason not in _ENDS:
+        return None
+    content = members_of(message).get("content")
+    if not isinstance(content, str | list | None):
+        return None
+    refusal = text_of(members_of(message).get("refusal"))
+    text = _joined(content)
     return WireReply(
         status=_status(reason, text, refusal),
         text=text if text else refusal or text,
-        finish_reason=_str(choice.get("native_finish_reason")) or reason,
-        returned_model=_str(body.get("model")),
-        response_id=_str(body.get("id")),
-        system_fingerprint=_str(body.get("system_fingerprint")),
+        finish_reason=text_of(choice.get("native_finish_reason")) or reason,
+        returned_model=text_of(body.get("model")),
+        response_id=text_of(body.get("id")),
+        system_fingerprint=text_of(body.get("system_fingerprint")),
         usage=_openai_usage(body.get("usage")),
     )
 
 
+def _first(items: object) -> dict[str, Any] | None:
+    """The first of the answers in a reply, an empty object for none; None where these are no list of objects."""
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        return None
+    return items[0] if items else {}
+
+
 def _joined(content: object) -> str | None:
     if isinstance(content, list):
-        return "".join(_str(_dict(part).get("text")) or "" for part in content)
-    return _str(content)
+        return "".join(text_of(members_of(part).get("text")) or "" for part in content)
+    return text_of(content)
 
 
 def _openai_usage(raw: object) -> Usage:
-    usage = _dict(raw)
+    usage = members_of(raw)
     prompt, total = _count(usage.get("prompt_tokens")), _count(usage.get("total_tokens"))
     completion = _count(usage.get("completion_tokens"))
-    cached = _count(_dict(usage.get("prompt_tokens_details")).get("cached_tokens"))
-    reasoning = _count(_dict(usage.get("completion_tokens_details")).get("reasoning_tokens"))
+    cached = _count(members_of(usage.get("prompt_tokens_details")).get("cached_tokens"))
+    reasoning = _count(members_of(usage.get("completion_tokens_details")).get("reasoning_tokens"))
     note = None
     # Some servers count the reasoning beside the completion. The total tells, and it is what they bill.
     if prompt is not None and completion is not None and reasoning and total == prompt + completion + reasoning:
@@ -166,31 +181,31 @@ def _openai_usage(raw: object) -> Usage:
 
 
 def _anthropic(body: dict[str, Any], headers: Mapping[str, str]) -> WireReply | None:
-    if body.get("type") != "message" and "content" not in body:
+    blocks = body.get("content")
+    if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
         return None
-    blocks = [_dict(block) for block in _list(body.get("content"))]
-    texts = [_str(block.get("text")) or "" for block in blocks if block.get("type") == "text"]
+    texts = [text_of(block.get("text")) or "" for block in blocks if block.get("type") == "text"]
     # A schema goes to older models as a tool: the object they call it with is the answer.
-    texts += [json.dumps(block.get("input")) for block in blocks if block.get("type") == "tool_use"]
+    texts += [json.dumps(block["input"]) for block in blocks if block.get("type") == "tool_use" and block.get("input")]
     text = "".join(texts) if texts else None
-    reason = _str(body.get("stop_reason"))
+    reason = text_of(body.get("stop_reason"))
     return WireReply(
         status=_status(reason, text),
         text=text,
         finish_reason=reason,
-        returned_model=_str(body.get("model")),
-        response_id=headers.get("request-id") or _str(body.get("id")),
+        returned_model=text_of(body.get("model")),
+        response_id=headers.get("request-id") or text_of(body.get("id")),
         system_fingerprint=None,
         usage=_anthropic_usage(body.get("usage")),
     )
 
 
 def _anthropic_usage(raw: object) -> Usage:
-    usage = _dict(raw)
+    usage = members_of(raw)
     fresh, cached = _count(usage.get("input_tokens")), _count(usage.get("cache_read_input_tokens"))
     written = _count(usage.get("cache_creation_input_tokens"))
     prompt = None if fresh is None else fresh + (written or 0) + (cached or 0)
-    thinking = _count(_dict(usage.get("output_tokens_details")).get("thinking_tokens"))
+    thinking = _count(members_of(usage.get("output_tokens_details")).get("thinking_tokens"))
     note = f"{written} prompt tokens were written to a cache, which costs more than input" if written else None
     return _checked(prompt, cached, _count(usage.get("output_tokens")), thinking, None, note)
 
@@ -198,25 +213,27 @@ def _anthropic_usage(raw: object) -> Usage:
 def _gemini(body: dict[str, Any], headers: Mapping[str, str]) -> WireReply | None:
     if not body.keys() & {"candidates", "promptFeedback", "usageMetadata", "responseId"}:
         return None
-    candidate = next((c for c in _list(body.get("candidates")) if isinstance(c, dict)), {})
-    parts = [_dict(part) for part in _list(_dict(candidate.get("content")).get("parts"))]
-    texts = [_str(part.get("text")) or "" for part in parts if not part.get("thought")]
+    candidate = _first(body.get("candidates", []))
+    if candidate is None or not isinstance(candidate.get("content", {}), dict):
+        return None
+    parts = [members_of(part) for part in parts_of(members_of(candidate.get("content")).get("parts"))]
+    texts = [text_of(part.get("text")) or "" for part in parts if not part.get("thought")]
     text = "".join(texts) if texts else None
-    blocked = _str(_dict(body.get("promptFeedback")).get("blockReason")) if not candidate else None
-    reason = blocked or _str(candidate.get("finishReason"))
+    blocked = text_of(members_of(body.get("promptFeedback")).get("blockReason")) if not candidate else None
+    reason = blocked or text_of(candidate.get("finishReason"))
     return WireReply(
         status="filtered" if blocked else _status(reason, text),
         text=text,
         finish_reason=reason,
-        returned_model=_str(body.get("modelVersion")),
-        response_id=_str(body.get("responseId")),
+        returned_model=text_of(body.get("modelVersion")),
+        response_id=text_of(body.get("responseId")),
         system_fingerprint=None,
         usage=_gemini_usage(body.get("usageMetadata")),
     )
 
 
 def _gemini_usage(raw: object) -> Usage:
-    usage = _dict(raw)
+    usage = members_of(raw)
     prompt, total = _count(usage.get("promptTokenCount")), _count(usage.get("totalTokenCount"))
     if prompt is not None:
         prompt += _count(usage.get("toolUsePromptTokenCount")) or 0
@@ -260,20 +277,8 @@ def _checked(
 
 def _count(value: object) -> int | None:
     """A number of tokens, also where a server writes it as 100.0 or "100"; None for anything else, absurd ones too."""
-    if isinstance(value, str) and value.isascii() and value.isdigit():
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= _MOST_DIGITS:
         value = int(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS else None
-
-
-def _str(value: object) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _dict(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []

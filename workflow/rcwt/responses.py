@@ -81,6 +81,10 @@ def _messages_digest(messages: tuple[tuple[str, str], ...]) -> str:
     return digest([{"role": role, "content": content} for role, content in messages])
 
 
+#: Bytes that must be free before the first request: some replies.
+ROOM = 2**18
+
+
 class ResponseCache:
     """Responses on disk under a folder, two hexadecimal digits of the key a subfolder."""
 
@@ -107,6 +111,13 @@ class ResponseCache:
         path.replace(aside)
         log.warning("%s: not a whole response; set aside as %s and asked again", path, aside.name)
         return None
+
+    def require_room(self) -> None:
+        """Raise OSError where the folder takes no more, as on a full disk."""
+        with tempfile.NamedTemporaryFile(dir=self.folder, prefix=".room-") as file:
+            file.write(bytes(ROOM))
+            file.flush()
+            os.fsync(file.fileno())
 
     def put(self, request: Request, response: Response) -> None:
         """Keep a response; it is on disk when this returns."""

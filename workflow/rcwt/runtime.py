@@ -16,8 +16,9 @@ from typing import Any, Literal
 from rcwt import run_state
 from rcwt.config import Config
 from rcwt.embedded import ask_reader
-from rcwt.errors import CallError
+from rcwt.errors import CallError, RcwtError
 from rcwt.exchange import close_clients, load_litellm
+from rcwt.keys import scrub
 from rcwt.progress import Progress
 from rcwt.records import Response
 from rcwt.remote import Remote
@@ -204,7 +205,11 @@ def _some(names: Sequence[str]) -> str:
 
 def _failure_text(failed: Sequence[tuple[Request, BaseException]], asked: int) -> str:
     """The distinct causes, each with the samples it struck."""
-    causes = Counter(str(error) or type(error).__name__ for _, error in failed)
+    # What is no fault known here is told with its type: its text alone may say little.
+    causes = Counter(
+        str(error) if isinstance(error, RcwtError) and str(error) else f"{type(error).__name__}: {scrub(str(error))}"
+        for _, error in failed
+    )
     parts = [f"{count} × {cause}" if count > 1 else cause for cause, count in causes.most_common(3)]
     more = "" if len(causes) <= 3 else f" (and {len(causes) - 3} other causes)"
     return f"{len(failed)} of {asked} calls failed: {'; '.join(parts)}{more}"

@@ -8,11 +8,15 @@ import os
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
 import psutil
+
+#: How long another signal is passed over while a run ends by the first, in seconds.
+PATIENCE_S = 5.0
 
 
 def install(interrupt: Callable[[], None], has_jobs: bool = False) -> None:
@@ -26,15 +30,36 @@ def install(interrupt: Callable[[], None], has_jobs: bool = False) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if has_jobs:
         signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
+    first = _First()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _before(signal.getsignal(number), interrupt))
+        signal.signal(number, _before(signal.getsignal(number), interrupt, first))
     # A closed terminal ends a run as SIGTERM does, unless it was started to outlive it (nohup).
     if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
         signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGTERM))
 
 
-def _before(previous: Any, interrupt: Callable[[], None]) -> Callable[[int, FrameType | None], Any]:
+class _First:
+    """Tells a run's first signal from those that follow at once, from an impatient hand or a scheduler.
+
+    Snakemake's ending, broken off by another one, prints tracebacks in the place of what was kept and what is left.
+    """
+
+    def __init__(self) -> None:
+        self._until = 0.0
+
+    def __call__(self) -> bool:
+        """Whether the signal that comes now is to be heard."""
+        now = time.monotonic()
+        if now < self._until:
+            return False
+        self._until = now + PATIENCE_S
+        return True
+
+
+def _before(previous: Any, interrupt: Callable[[], None], first: _First) -> Callable[[int, FrameType | None], Any]:
     def handler(number: int, frame: FrameType | None) -> Any:
+        if not first():
+            return None
         interrupt()
         end_children()
         if callable(previous):

@@ -65,8 +65,8 @@ class Terms:
 
 
 def output_cap(params: Mapping[str, Any]) -> int:
-    """The most tokens a reply may have, by the parameters of its call."""
-    return next(int(params[name]) for name in OUTPUT_CAPS if params.get(name))
+    """The most tokens a reply may have, by the parameters of its call; `parameters.unbounded` has passed them."""
+    return next(int(params[name]) for name in OUTPUT_CAPS if name in params)
 
 
 def request_tokens(request: Request) -> int:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from rcwt.errors import ConfigError
-from rcwt.exchange import READ_TIMEOUT_S, Exchange, Settled, clients, load_litellm, watched
+from rcwt.exchange import LONGEST_BODY, READ_TIMEOUT_S, Exchange, Settled, clients, load_litellm, watched
 from rcwt.faults import PermanentFault, TransientFault, fault_of, permanent, read_error
-from rcwt.keys import read_key
-from rcwt.parameters import OUTPUT_CAPS, RESERVED, Message, renamed
+from rcwt.keys import SURELY_A_SECRET, read_key, scrub
+from rcwt.parameters import OUTPUT_CAPS, Message, renamed, unbounded
 from rcwt.replies import Protocol, WireReply, read_reply, reply_of_error
 
 # Given always, so that no environment variable can send a paid request elsewhere.
@@ -92,20 +92,13 @@ async def send(
 
 
 def _check(endpoint: Endpoint, asked: Mapping[str, Any]) -> None:
-    taken = sorted(RESERVED & asked.keys())
-    if taken:
+    problem = unbounded(asked)
+    if problem is not None:
         raise PermanentFault(
-            "unsupported_parameter",
+            "unbounded",
             None,
-            f"{', '.join(taken)} is not a parameter of the model",
-            f"Remove it from the `params` of {endpoint.name}",
-        )
-    if not any(asked.get(cap) for cap in OUTPUT_CAPS):
-        raise PermanentFault(
-            "no_output_cap",
-            None,
-            "no max_tokens is set, so a reply has no bound",
-            "Set `max_tokens` in `params`",
+            f"the call would have {problem}",
+            f"Give {endpoint.name} exactly one output cap in `params`: {' or '.join(OUTPUT_CAPS)}",
         )
     key = read_key(endpoint.api_key_env)
     if key is not None and not (key.isascii() and key.isprintable() and " " not in key):
@@ -173,9 +166,18 @@ def _judged(endpoint: Endpoint, exchange: Exchange, error: BaseException | None)
     made of it afterwards.
     """
     if exchange.status is not None and exchange.body is not None:
-        reply = _answered(endpoint, exchange, exchange.status, exchange.body)
+        try:
+            reply = _answered(endpoint, exchange, exchange.status, exchange.body)
+        except RecursionError:
+            raise TransientFault(exchange.status, "the body is nested too deeply", maybe_billed=True) from None
         return replace(
             reply,
+            # Once more: a key may stand in the texts that was escaped in the body, or split over parts of the reply.
+            text=_scrubbed(reply.text),
+            finish_reason=_scrubbed(reply.finish_reason),
+            returned_model=_scrubbed(reply.returned_model),
+            response_id=_scrubbed(reply.response_id),
+            system_fingerprint=_scrubbed(reply.system_fingerprint),
             requested=dict(exchange.asked),
             sent=dict(exchange.sent),
             latency_s=exchange.latency_s,
@@ -183,7 +185,14 @@ def _judged(endpoint: Endpoint, exchange: Exchange, error: BaseException | None)
         )
     if exchange.fault is not None:
         raise exchange.fault
+    if exchange.is_endless:
+        cause = f"the body is longer than {LONGEST_BODY >> 20} MB, and was read no further"
+        raise TransientFault(exchange.status, cause, maybe_billed=True)
     raise _unanswered(exchange, error)
+
+
+def _scrubbed(text: str | None) -> str | None:
+    return None if text is None else scrub(text, SURELY_A_SECRET)
 
 
 def _answered(endpoint: Endpoint, exchange: Exchange, status: int, body: str) -> WireReply:

@@ -14,6 +14,7 @@ LONGEST_QUOTE = 60
 
 # A brace that begins a JSON object. `{0 or 1}` and `{id: 0}` in prose do not.
 _OPENING = re.compile(r'\{\s*["}]')
+_BRACED = re.compile(r"\{[^{}]*")
 
 
 class _Pairs(list[tuple[str, Any]]):
@@ -28,39 +29,51 @@ def parse(text: str, ids: Sequence[str]) -> dict[str, int] | str:
 
     The reply must hold one JSON object whose keys are exactly `ids`, each once, and whose values are the numbers 0
     or 1: not true, "1" or 1.0. The same object written twice counts once. Objects that name no item (an aside of
-    the judge) are passed over; a second one that names items must say the same.
+    the judge) are passed over; a second one that names items must say the same, and braces around items that are no
+    JSON (`{'id': 1}`, `{id: 1}`) may be the judge's second thought.
     """
-    found = _objects(text)
-    if isinstance(found, str):
-        return found
+    read = _objects(text)
+    if isinstance(read, str):
+        return read
+    found, beside = read
+    braced = [part for piece in beside for part in _BRACED.findall(piece)]
+    named = next((part for part in braced if any(_names(part, item) for item in ids)), None)
+    if found and named is not None:
+        return f"beside JSON the reply holds {_quoted(named)}, which names items and is no JSON object"
     about = [pairs for pairs in found if any(key in ids for key, _ in pairs)]
     if not about:
         where = "no JSON object with the items as its keys" if found else "no JSON object"
         return f"the reply holds {where}"
-    read = [_scores(pairs, ids) for pairs in about]
-    fault = next((outcome for outcome in read if isinstance(outcome, str)), None)
+    scored = [_scores(pairs, ids) for pairs in about]
+    fault = next((outcome for outcome in scored if isinstance(outcome, str)), None)
     if fault is not None:
         return fault
-    scores = [outcome for outcome in read if not isinstance(outcome, str)]
+    scores = [outcome for outcome in scored if not isinstance(outcome, str)]
     if any(other != scores[0] for other in scores):
         return "the reply holds more than one JSON object, and they differ"
     return scores[0]
 
 
-def _objects(text: str) -> list[_Pairs] | str:
-    """The JSON objects of a text that lie in no other; a fault for one that is begun and not well formed.
+def _objects(text: str) -> tuple[list[_Pairs], list[str]] | str:
+    """The JSON objects of a text that lie in no other, and the texts beside them; a fault for one not well formed.
 
     What lies inside a broken object is not looked at: a complete draft inside a cut reply is not the reply.
     """
     found: list[_Pairs] = []
+    beside: list[str] = []
     at = 0
     while opening := _OPENING.search(text, at):
+        beside.append(text[at : opening.start()])
         try:
             value, at = _DECODER.raw_decode(text, opening.start())
         except (ValueError, RecursionError):
             return f"the JSON object that begins with {_quoted(text[opening.start() :])} is not well formed"
         found.append(value)
-    return found
+    return found, [*beside, text[at:]]
+
+
+def _names(text: str, item: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(item)}(?!\w)", text) is not None
 
 
 def _scores(pairs: _Pairs, ids: Sequence[str]) -> dict[str, int] | str:
