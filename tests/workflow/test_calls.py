@@ -191,3 +191,21 @@ def test_half_a_character_is_kept_as_a_mark(project: Project, server: Server) ->
     run(project, write(project.folder, configuration(server)))
     texts = read_table(project.folder / TARGET)["text"]
     assert set(texts) == {"cut emoji \ufffd"}
+
+
+def looks(project: Project, *arguments: str) -> int:
+    """How often Snakemake looks which jobs to run next, in a run of twelve slow cells, two at a time."""
+    shutil.rmtree(project.folder / "results", ignore_errors=True)
+    shutil.rmtree(project.folder / ".cache", ignore_errors=True)
+    output = project.succeed(TARGET, "--cores", "2", "--verbose", *arguments)
+    return output.count("Ready jobs: ")
+
+
+def test_jobs_are_looked_for_when_one_has_ended(project: Project, server: Server) -> None:
+    window = {"window": 4096, "shares": [0, 25, 50, 75, 90, 92], "trials": 1}
+    arguments = write(project.folder, configuration(server, designs={"fixed_budget": {"windows": [window]}}))
+    server.script(latency_s=0.8)
+    steps = 1 + 1 + 3 * 12 + 1  # tokens, manifest; prompt, calls and scores of each cell; trials
+    assert looks(project, *arguments) <= steps + 1
+    # Snakemake's limiter, here with a number of the user's own, looks again a second after each look.
+    assert looks(project, "--max-jobs-per-timespan", "99/1s", *arguments) > steps + 1

@@ -80,6 +80,17 @@ def begin(workflow: Any, study: Study) -> None:
         current(config).warm_up(planner.first)
 
 
+def look_for_jobs_once(scheduler: Any) -> None:
+    """Let a scheduler of local jobs look for the next ones when one has ended, and not also every second since.
+
+    With its default limit of 100 jobs a second Snakemake looks again a second after each look that left jobs waiting,
+    and again after that one: hundreds of looks a second once hundreds of cells are done. A user's own limit is kept.
+    """
+    limiter = scheduler.job_rate_limiter
+    if limiter is not None and (limiter.max_jobs, limiter.timespan) == (100, 1):
+        scheduler.job_rate_limiter = None
+
+
 def _require_keys(config: Config, models: Iterable[str]) -> None:
     for name in models:
         variable = config.registry[name].api_key_env

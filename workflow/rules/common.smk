@@ -70,6 +70,8 @@ wildcard_constraints:
 
 onstart:
     signals.install(current(STUDY.config).interrupt, workflow.non_local_exec)
+    if not workflow.non_local_exec:
+        run_plan.look_for_jobs_once(workflow.scheduler)
     if IN_JOBS:
         run_state.begin(ResponseCache().folder)
     try:
