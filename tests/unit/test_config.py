@@ -361,3 +361,25 @@ def test_one_output_cap_by_whichever_name_is_taken(
     merged["registry"]["paid"] = {"litellm": "openai/x", "api_base": "http://127.0.0.1:1/v1", **entry}
     merged["prices"]["paid"] = {"input": 1, "output": 1, "as_of": "2026-11-29"}
     load({**merged, "models": ["paid"], "judges": ["rules"]}, paths)
+
+
+@pytest.mark.parametrize(
+    ("entry", "accepted"),
+    [
+        ({"api_base": "127.0.0.1:8123/v1"}, "begins with http:// or https://"),
+        ({"api_base": "ftp://host/v1"}, "begins with http:// or https://"),
+        ({"api_base": "http:///v1"}, "names a host"),
+        ({"api_base": "http://user:sk-planted-77@host/v1"}, "without a user or key"),
+        ({"api_key_env": "sk-planted-77"}, "the name of a variable"),
+        ({"params": {"api_key": "sk-planted-77"}}, "the parameters api_key; accepted"),
+        ({"params": {"extra_headers": {"Authorization": "Bearer sk-planted-77"}}}, "the parameters extra_headers"),
+        ({"params": {"extra_body": {"api_key": "sk-planted-77"}}}, "without api_key"),
+    ],
+)
+def test_a_key_in_a_wrong_place_is_refused_and_not_shown(
+    merged: dict[str, Any], paths: list[Path], entry: dict[str, Any], accepted: str
+) -> None:
+    merged["registry"]["paid"] = {"litellm": "openai/x", "api_base": "http://127.0.0.1:1/v1", **entry}
+    message = refused(merged, paths)
+    assert accepted in message
+    assert "sk-planted-77" not in message

@@ -9,6 +9,7 @@ from judge_helpers import ITEMS, record, response
 
 from rcwt.records import Response
 from rcwt.responses import Request
+from rcwt.scoring.judge_reply import parse
 from rcwt.scoring.model_judge import SYSTEM, ask_params, by_model, messages
 from rcwt.scoring.outcomes import CellScores, TrialScores, read_scores, write_scores
 from rcwt.tokens import count
@@ -170,3 +171,11 @@ def test_scores_are_kept_with_what_the_judge_said(tmp_path: Path) -> None:
     cell = CellScores(condition="c", model="m", judge="j", judge_digest="d", calls_sha256="s", scores=scores)
     write_scores(cell, tmp_path / "cell.json")
     assert read_scores(tmp_path / "cell.json") == cell
+
+
+def test_a_judge_that_repeats_its_question_has_scored_nothing() -> None:
+    (_, system), (_, user) = messages(ITEMS, "Redis Streams take 5 ms.")
+    ids = [item.id for item in ITEMS]
+    for asked in (system, user):
+        for start in range(len(asked)):
+            assert isinstance(parse(asked[start:], ids), str), asked[start:]

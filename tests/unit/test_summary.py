@@ -11,7 +11,7 @@ import pytest
 from test_tables import CEILING, GEMINI, main_rows, make_cells, reader_cells
 
 from rcwt.statistics import write_csv
-from rcwt.summary import WIDTH, baseline, cost, summary, theta, why_not_identified
+from rcwt.summary import WIDTH, baseline, cost, summary, theta, whole_down_to, why_not_identified
 from rcwt.trials import TRIAL_SCHEMA, read_table, write_table
 
 READER = "reader (extractive reader, not a language model)"
@@ -63,6 +63,8 @@ def test_the_keyless_run_is_told_in_a_few_lines(tmp_path: Path) -> None:
         "fixed_budget, W = 4096 tokens, judge rules (new calls)",
         f"  {READER}",
         "    baseline accuracy   1.000 at q = 0 %",
+        # The design's geometry: u = 337, c = 2 819 at 75 % and 3 383 at 90 %.
+        "    whole down to       1277 tokens kept (q = 75 %); at 713 tokens 0.625",
         "    theta               679.5 tokens (95 % over calls: 677.0 to 682.0, 95 % over facts: 590.0 to 741.3)",
         "    theta of ceiling    679.5 tokens",
         "    calls               360; without an answer: empty 0, refused 0, filtered 0; cut at the output cap: 0",
@@ -189,11 +191,11 @@ def test_larger_windows_take_a_line_each(tmp_path: Path) -> None:
     text = summary(pd.concat(calls), [pd.concat(cells)], fits(*found))
     lines = text.splitlines()
     assert lines[0] == "fixed_budget, W = 4096, 8192 and 16384 tokens, judge rules (new calls)"
-    assert lines[3].startswith("    theta               679.5 tokens (")
+    assert lines[4].startswith("    theta               679.5 tokens (")
     # 1 - 655.36 / 8192 = 0.92 observed; 1 - 679.45 / 8192 = 0.91706 predicted.
     found_there = "theta 655.4 (677.0 to 682.0 over calls), of ceiling 679.5; p0 92.0 %, 91.7 % predicted"
-    assert lines[5] == f"    W = 8192            {found_there}"
-    rest = " ".join(" ".join(lines[6:]).split())
+    assert lines[6] == f"    W = 8192            {found_there}"
+    rest = " ".join(" ".join(lines[7:]).split())
     assert "W = 16384 theta not identified: the cliff lies outside the measured shares, of ceiling 679.5; " in rest
     assert "p0 95.9 % predicted calls 1080; without an answer" in rest
     assert text.count("baseline") == 1
@@ -258,3 +260,20 @@ def test_the_script_reads_what_the_pipeline_writes(tmp_path: Path, root: Path) -
     assert "    theta               679.5 tokens (95 %" in text
     assert text.endswith("Figures             f.png\n")
     assert "Table" not in text
+
+
+@pytest.mark.parametrize(
+    ("hits", "said"),
+    [
+        ([320] * 9, "413 tokens kept (q = 98 %), the fewest that were measured"),
+        ([300, 300, 285, 284, *[0] * 5], "2217 tokens kept (q = 50 %); at 1277 tokens 0.888"),  # 285 is 95 % of 300
+        ([300, 300, None, *[300] * 6], "3157 tokens kept (q = 25 %); at 2217 tokens not scored"),
+        ([320, 100, *[320] * 7], "4096 tokens kept (q = 0 %); at 3157 tokens 0.313"),
+        ([0] * 9, "unknown: there is no accuracy to lose"),
+        ([None, *[320] * 8], "unknown: there is no accuracy to lose"),
+    ],
+)
+def test_down_to_where_a_task_stayed_whole_is_what_was_measured(hits: list[int | None], said: str) -> None:
+    # W - c by the design: 4 096 less 0, 939, 1 879, 2 819, … 3 683.
+    cells = make_cells(main_rows("m", hits))
+    assert whole_down_to(cells[cells["order"] == "pooled"]) == said

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from rcwt.config_designs import Design
-from rcwt.config_values import ExperimentName, Flag, Name, Number, Params, Record, Whole, distinct
+from rcwt.config_values import Address, ExperimentName, Flag, Name, Number, Params, Record, Variable, Whole, distinct
 
 #: Judges that are no model of the registry: the patterns of the task's items, and a person's scored sample.
 RULES_JUDGE, HUMAN_JUDGE = "rules", "human"
@@ -26,9 +26,9 @@ class Model(Record):
     """A registry entry: how a model is reached. Limits change the speed of a run, never its results."""
 
     litellm: str = Field(min_length=1, description="model id as litellm knows it, e.g. openai/gpt-4.1-mini")
-    api_base: str | None = Field(None, description="address of the server; null for the vendor's own")
+    api_base: Address | None = Field(None, description="address of the server; null for the vendor's own")
     endpoint_id: str | None = Field(None, description="what the cache calls the endpoint; null for api_base")
-    api_key_env: str | None = Field(None, description="environment variable that holds the key; never the key")
+    api_key_env: Variable | None = Field(None, description="environment variable that holds the key; never the key")
     max_concurrency: Whole = Field(16, ge=1, description="calls in flight at a time")
     rpm: Whole | None = Field(None, ge=1, description="requests a minute; null for no limit")
     tpm: Whole | None = Field(None, ge=1, description="tokens a minute; null for no limit")

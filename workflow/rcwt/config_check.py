@@ -95,10 +95,15 @@ def _describe(fault: Any, merged: Mapping[str, Any], where: _Locator) -> str:
         close = difflib.get_close_matches(str(key[-1]), known, n=1)
         hint = f" Did you mean '{close[0]}'?" if close else " Remove it or correct its name."
         return f"{place}: key '{name}' is unknown; accepted here: {', '.join(known)}.{hint}"
-    return f"{place}: key '{name}': found {_shown(fault['input'])}; accepted: {_accepted(path, fault)}."
+    return f"{place}: key '{name}': found {_shown(fault['input'], key)}; accepted: {_accepted(path, fault)}."
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, key: KeyPath) -> str:
+    """A value as found; not where a key may have been put by mistake: messages go into logs."""
+    if key[-1:] == ("params",) and isinstance(value, Mapping):
+        return "the parameters " + ", ".join(map(str, value))
+    if key[-1:] in (("api_key_env",), ("api_base",)) and isinstance(value, str):
+        return "a text that is not shown, for it may hold a key"
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "…"
 

@@ -1,6 +1,8 @@
 """What all records of the configuration are made of: names, numbers and parameters of a call."""
 
+import re
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -42,6 +44,29 @@ def _call_params(params: dict[str, Any]) -> dict[str, Any]:
 
 
 Params = Annotated[dict[str, Any], AfterValidator(_call_params)]
+
+
+def _address(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("an address that begins with http:// or https:// and names a host")
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("an address without a user or key in it; a key goes into the variable that api_key_env names")
+    return text
+
+
+#: Where a server is.
+Address = Annotated[str, AfterValidator(_address)]
+
+
+def _variable(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text):
+        raise ValueError("the name of a variable, of letters, digits and '_'; the key itself goes into that variable")
+    return text
+
+
+#: Name of an environment variable.
+Variable = Annotated[str, AfterValidator(_variable)]
 
 
 class Record(BaseModel):

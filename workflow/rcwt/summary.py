@@ -7,7 +7,7 @@ import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import Any
 
 import pandas as pd
@@ -36,6 +36,8 @@ from rcwt.tables import (
 #: No line is longer.
 WIDTH = 110
 _GAP = 20
+#: Part of the accuracy at the smallest share from which on a task counts as whole.
+WHOLE = 0.95
 #: A p0 this near to the end of the range that was searched stands at it.
 _AT_BOUND = 1e-4
 
@@ -117,7 +119,7 @@ def _base_rows(found: Scaling, curves: pd.DataFrame, model: str, fitted: bool) -
     cells = found.at(found.base).of(model)
     if cells.empty:
         return [("baseline accuracy", f"no calls at W = {found.base}")]
-    rows = [("baseline accuracy", baseline(cells))]
+    rows = [("baseline accuracy", baseline(cells)), ("whole down to", whole_down_to(cells))]
     if fitted:
         key = _fit_key(found, found.base, model)
         rows.append(("theta", theta(fit_of(curves, *key), cells)))
@@ -212,6 +214,26 @@ def baseline(cells: pd.DataFrame) -> str:
     first = cells.sort_values("q").iloc[0]
     accuracy = printed_accuracy(first["hits"], first["possible"])
     return f"{accuracy or 'not scored'} at q = {printed_percent(first['q'])} %"
+
+
+def whole_down_to(cells: pd.DataFrame) -> str:
+    """The fewest tokens the task kept, instruction included, while all calls with as many or more stayed whole.
+
+    Whole is `WHOLE` of the accuracy at the smallest share. `cells` are one model's pooled rows of one window; this is
+    what was measured, and no curve's: theta is where half is lost.
+    """
+    rows = cells.sort_values("q").to_dict("records")
+    least = WHOLE * rows[0]["effective_mean"]
+    if not least > 0:
+        return "unknown: there is no accuracy to lose"
+    whole = list(takewhile(lambda row: row["effective_mean"] >= least, rows))
+    last = whole[-1]
+    text = f"{int(last['window'] - last['c'])} tokens kept (q = {printed_percent(last['q'])} %)"
+    if len(whole) == len(rows):
+        return f"{text}, the fewest that were measured"
+    after = rows[len(whole)]
+    lost = printed_accuracy(after["hits"], after["possible"]) or "not scored"
+    return f"{text}; at {int(after['window'] - after['c'])} tokens {lost}"
 
 
 def theta(fit: "pd.Series[Any] | None", cells: pd.DataFrame) -> str:

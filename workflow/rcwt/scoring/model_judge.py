@@ -48,7 +48,7 @@ Statements:
 ===== REPLY {code} ENDS =====
 
 Which of the {number} statements does the reply between the two markers make? Answer with one JSON object of \
-this form, each value 0 or 1:
+this form, each value 0 or 1 in the place of its dots:
 {form}"""
 
 _AGAIN = """\
@@ -93,7 +93,8 @@ def messages(items: Sequence[Item], reply: str) -> tuple[tuple[str, str], ...]:
         code=digest(reply)[:12],
         reply=reply,
         number=len(items),
-        form=json.dumps({item.id: 0 for item in items}),
+        # No JSON: a judge that only repeats the form has scored nothing, and must not be read as all zeros.
+        form="{" + ", ".join(f'"{item.id}": …' for item in items) + "}",
     )
     return ("system", SYSTEM), ("user", user)
 
