@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from rcwt.config import RULES_JUDGE
-from rcwt.curves import MIN_FALL, P0_BOUNDS
+from rcwt.curves import MIN_FALL, P0_BOUNDS, SLOPE
 from rcwt.printed import comparison
 from rcwt.reader import LABEL as READER_LABEL
 from rcwt.reader import NAME as READER_NAME
@@ -36,8 +36,8 @@ from rcwt.tables import (
 #: No line is longer.
 WIDTH = 110
 _GAP = 20
-#: Part of the accuracy at the smallest share from which on a task counts as whole.
-WHOLE = 0.95
+#: From this part of the accuracy at the smallest share on a task counts as whole: where the slope of a cliff begins.
+WHOLE = SLOPE[1]
 #: A p0 this near to the end of the range that was searched stands at it.
 _AT_BOUND = 1e-4
 
