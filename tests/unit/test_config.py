@@ -316,6 +316,12 @@ def test_an_artifact_that_names_nothing_is_refused(merged: dict[str, Any], paths
     assert "without braces" in refused(merged, paths)
 
 
+def add_paid(merged: dict[str, Any], entry: dict[str, Any]) -> None:
+    """Add a model behind a server, with a price."""
+    merged["registry"]["paid"] = {"litellm": "openai/x", "api_base": "http://127.0.0.1:1/v1", **entry}
+    merged["prices"]["paid"] = {"input": 1, "output": 1, "as_of": "2026-11-29"}
+
+
 UNBOUNDED = [
     ({"params": {"extra_body": {"n": 5}}}, "n, which the pipeline sets itself"),
     ({"params": {"best_of": 4}}, "best_of, which the pipeline sets itself"),
@@ -337,8 +343,7 @@ def test_a_call_without_a_known_worst_case_is_refused(
     merged: dict[str, Any], paths: list[Path], entry: dict[str, Any], problem: str, role: str
 ) -> None:
     # A reply past the cap that was reserved for, or several replies, would pass `max_usd` unseen.
-    merged["registry"]["paid"] = {"litellm": "openai/x", "api_base": "http://127.0.0.1:1/v1", **entry}
-    merged["prices"]["paid"] = {"input": 1, "output": 1, "as_of": "2026-11-29"}
+    add_paid(merged, entry)
     merged[role] = ["paid"]
     merged["experiments"] = ["fixed_budget"]
     message = refused(merged, paths)
@@ -358,8 +363,7 @@ def test_a_call_without_a_known_worst_case_is_refused(
 def test_one_output_cap_by_whichever_name_is_taken(
     merged: dict[str, Any], paths: list[Path], entry: dict[str, Any]
 ) -> None:
-    merged["registry"]["paid"] = {"litellm": "openai/x", "api_base": "http://127.0.0.1:1/v1", **entry}
-    merged["prices"]["paid"] = {"input": 1, "output": 1, "as_of": "2026-11-29"}
+    add_paid(merged, entry)
     load({**merged, "models": ["paid"], "judges": ["rules"]}, paths)
 
 
@@ -379,7 +383,7 @@ def test_one_output_cap_by_whichever_name_is_taken(
 def test_a_key_in_a_wrong_place_is_refused_and_not_shown(
     merged: dict[str, Any], paths: list[Path], entry: dict[str, Any], accepted: str
 ) -> None:
-    merged["registry"]["paid"] = {"litellm": "openai/x", "api_base": "http://127.0.0.1:1/v1", **entry}
+    add_paid(merged, entry)
     message = refused(merged, paths)
     assert accepted in message
     assert "sk-planted-77" not in message

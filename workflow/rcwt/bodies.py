@@ -10,12 +10,13 @@ _MOST_DIGITS = 300
 def read_json(body: str) -> Any:
     """The JSON value of a body. Raises ValueError for one that is no JSON, or nested deeper than can be read."""
     try:
-        return json.loads(body, parse_int=_whole)
+        return json.loads(body, parse_int=whole_number)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
 
-def _whole(digits: str) -> int | float:
+def whole_number(digits: str) -> int | float:
+    """A number written in digits; infinite where these are absurdly many."""
     return int(digits) if len(digits) <= _MOST_DIGITS else float("inf")
 
 

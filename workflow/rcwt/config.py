@@ -106,6 +106,11 @@ class Config(Record):
         """Whether the run reads the paper's own calls instead of making new ones."""
         return self.artifact is not None
 
+    @property
+    def model_judges(self) -> list[str]:
+        """The judges that are asked over the network: registry entries, not the rules or a person."""
+        return [judge for judge in self.judges if judge not in (RULES_JUDGE, HUMAN_JUDGE)]
+
 
 def schema_text() -> str:
     """JSON schema of the configuration, for editors; kept in workflow/schemas and checked by a test."""

@@ -9,11 +9,12 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from rcwt.calls import call_params
 from rcwt.config import HUMAN_JUDGE, RULES_JUDGE, Config
 from rcwt.config_designs import DESIGNS, PATTERNS, Packs, pack_faults
 from rcwt.config_files import ConfigFile, KeyPath, find_key
 from rcwt.errors import ConfigError
-from rcwt.parameters import OUTPUT_CAPS, renamed, unbounded
+from rcwt.parameters import OUTPUT_CAPS, unbounded
 
 _NAME_SIGNS = "letters, digits, '.', '_' and '-'"
 #: A results folder becomes part of shell commands and of patterns with wildcards.
@@ -193,12 +194,10 @@ def _unbounded_calls(config: Config, where: _Locator) -> list[str]:
     targets = [
         (name, config.designs[at].params, f"designs.{at}.params") for name in config.models for at in config.experiments
     ]
-    judges = [
-        (name, {"max_tokens": 1}, "the judge's") for name in config.judges if name not in (RULES_JUDGE, HUMAN_JUDGE)
-    ]
+    judges = [(name, {"max_tokens": 1}, "the judge's") for name in config.model_judges]
     for name, params, source in [*targets, *judges]:
         model = config.registry[name]
-        problem = None if model.embedded else unbounded(renamed({**params, **model.params}, model.param_names))
+        problem = None if model.embedded else unbounded(call_params(params, model))
         if problem is not None:
             faults.append(
                 f"{where(('registry', name))}: key 'registry.{name}': its 'params' and 'param_names' with "

@@ -6,14 +6,18 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
-from rcwt.config_values import Name, Order, Params, Record, Whole, distinct
+from rcwt.config_values import VARIABLE, Name, Order, Params, Record, Whole, distinct
 
 #: The benchmarks whose questions can be asked; the bundled task of each bears its name.
 BenchmarkName = Literal["gsm8k", "mmlu_pro", "drop"]
 BENCHMARK_NAMES: tuple[str, ...] = get_args(BenchmarkName)
 #: The forms of texts that follow a pattern, as an error names them; by the pattern.
 REPO, REVISION = r"^[\w.-]+/[\w.-]+$", r"^[0-9a-f]{40}$"
-PATTERNS = {REPO: "owner/name of a dataset", REVISION: "40 hexadecimal digits in lower case, no branch or tag"}
+PATTERNS = {
+    REPO: "owner/name of a dataset",
+    REVISION: "40 hexadecimal digits in lower case, no branch or tag",
+    VARIABLE: "the name of a variable, of letters, digits and '_'; the key itself goes into that variable",
+}
 #: A share of coordination content in percent.
 Share = Annotated[Decimal, Field(ge=0, lt=100, decimal_places=4)]
 Shares = Annotated[list[Share], AfterValidator(distinct)]

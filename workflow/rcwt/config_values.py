@@ -1,6 +1,5 @@
 """What all records of the configuration are made of: names, numbers and parameters of a call."""
 
-import re
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -10,6 +9,9 @@ from rcwt.parameters import reserved_in
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", description="letters, digits, '.', '_', '-'")]
 ExperimentName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", description="lower case, digits, '_'")]
+#: Name of an environment variable.
+VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
+Variable = Annotated[str, Field(pattern=VARIABLE)]
 
 
 # Strict: YAML reads yes and on as true, which would otherwise count as 1.
@@ -57,16 +59,6 @@ def _address(text: str) -> str:
 
 #: Where a server is.
 Address = Annotated[str, AfterValidator(_address)]
-
-
-def _variable(text: str) -> str:
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text):
-        raise ValueError("the name of a variable, of letters, digits and '_'; the key itself goes into that variable")
-    return text
-
-
-#: Name of an environment variable.
-Variable = Annotated[str, AfterValidator(_variable)]
 
 
 class Record(BaseModel):

@@ -21,7 +21,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from rcwt.faults import PermanentFault
+from rcwt.faults import PermanentFault, TransientFault
 from rcwt.keys import SURELY_A_SECRET, scrub
 from rcwt.parameters import Message, changed_messages, sent_parameters, unsent
 
@@ -47,22 +47,21 @@ class Settled(BaseException):
 class Exchange:
     """The record of one request, filled in while it runs; `on_leave` is called when the request leaves.
 
-    `fault` is set where the request was stopped before it left; `status` and `headers` where an answer
-    began; `body` where it came to its end; `is_endless` where it was left at `LONGEST_BODY`. Times are
-    seconds of `time.monotonic`.
+    `fault` is set where the request was stopped before it left, or its answer at `LONGEST_BODY`; `status`
+    and `headers` where an answer began; `body` where it came to its end. Times are seconds of
+    `time.monotonic`.
     """
 
     asked: Mapping[str, Any]
     messages: Sequence[Message]
     on_leave: Callable[[], None] = lambda: None
-    fault: PermanentFault | None = None
+    fault: PermanentFault | TransientFault | None = None
     sent: Mapping[str, Any] = field(default_factory=dict)
     left_at: float | None = None
     time_utc: str = ""
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     body: str | None = None
-    is_endless: bool = False
     done_at: float = 0.0
 
     def leave(self, content: bytes) -> None:
@@ -138,7 +137,8 @@ async def _on_response(response: "httpx.Response") -> None:
         async for part in response.aiter_bytes():
             received += part
             if len(received) > LONGEST_BODY:
-                exchange.is_endless = True
+                cause = f"the body is longer than {LONGEST_BODY >> 20} MB, and was read no further"
+                exchange.fault = TransientFault(exchange.status, cause, maybe_billed=True)
                 raise Settled
         exchange.finish(bytes(received))
         raise Settled

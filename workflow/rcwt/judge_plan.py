@@ -8,7 +8,6 @@ import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rcwt.config import Config
 from rcwt.prompts import MESSAGE_OVERHEAD
 from rcwt.responses import Request
 from rcwt.task_items import Item
@@ -41,11 +40,6 @@ class JudgeFrame:
         messages = _model_judge().messages(self.items, reply)
         of = self.identity
         return Request(of["endpoint"], of["model"], messages, of["params"], f"judge:{target_key}", 0)
-
-
-def model_judges(config: Config) -> list[str]:
-    """The judges that are asked over the network: registry entries, not the rules or a person."""
-    return [judge for judge in config.judges if judge not in {"rules", "human"}]
 
 
 def judge_frame(study: "Study", condition: str, judge: str) -> JudgeFrame:

@@ -22,6 +22,9 @@ SHORTEST_KEY = 6
 #: A value this long is no word that a model would say; shorter ones are often placeholders such as `ollama`.
 SURELY_A_SECRET = 16
 
+#: How a sign's number is spelled in a web address, in JSON and in a page.
+_CODES = ("%{:02x}", "\\u{:04x}", "&#{};", "&#x{:x};")
+
 _known: set[str] = set()
 _lock = threading.Lock()
 
@@ -62,13 +65,8 @@ def _spelled(key: str) -> tuple[list[str], re.Pattern[str]]:
 
     Returned with marks, texts in small letters one of which is in each spelling: they are found sooner than a pattern.
     """
-    code = {sign: ord(sign) for sign in key}
-    marked = {
-        sign: {sign, html.escape(sign), f"\\{sign}", f"%{at:02x}", f"\\u{at:04x}", f"&#{at};", f"&#x{at:x};"}
-        for sign, at in code.items()
-    }
-    plain = "".join(sign if sign.isalnum() else _any_of(marked[sign]) for sign in key)
-    whole = ["".join(form.format(code[sign]) for sign in key) for form in ("%{:02x}", "\\u{:04x}", "&#{};", "&#x{:x};")]
+    plain = "".join(sign if sign.isalnum() else _escaped(sign) for sign in key)
+    whole = ["".join(form.format(ord(sign)) for sign in key) for form in _CODES]
     encoded = [encode(key.encode()).decode().rstrip("=") for encode in (base64.b64encode, base64.urlsafe_b64encode)]
     # A long one is no word in capitals either. Without regard to case hexadecimal digits are read in both.
     flags = re.IGNORECASE if len(key) >= SURELY_A_SECRET else re.NOFLAG
@@ -77,8 +75,10 @@ def _spelled(key: str) -> tuple[list[str], re.Pattern[str]]:
     return marks, re.compile("|".join([plain, *map(re.escape, [*whole, *encoded])]), flags)
 
 
-def _any_of(texts: Iterable[str]) -> str:
-    return f"(?:{'|'.join(sorted(map(re.escape, texts), key=len, reverse=True))})"
+def _escaped(sign: str) -> str:
+    """The pattern of a sign as it is, or escaped in any of the ways."""
+    spellings = [f"\\{sign}", *(form.format(ord(sign)) for form in _CODES), html.escape(sign), sign]
+    return f"(?:{'|'.join(map(re.escape, spellings))})"
 
 
 class _Scrubbed(logging.Filter):

@@ -18,7 +18,7 @@ from typing import Any, Literal
 from rcwt import manifest as manifests
 from rcwt.calls import requests
 from rcwt.digests import digest
-from rcwt.judge_plan import JudgeFrame, judge_frame, model_judges
+from rcwt.judge_plan import JudgeFrame, judge_frame
 from rcwt.ledger import in_full
 from rcwt.preflights import preflight_request
 from rcwt.prompts import prompt_tokens
@@ -48,7 +48,7 @@ class Cells:
     def everything(cls, study: Study) -> "Cells":
         """All cells of the configuration."""
         answered = tuple((condition, model) for condition in study.conditions for model in study.config.models)
-        judges = model_judges(study.config)
+        judges = study.config.model_judges
         return cls(answered, tuple(cell for cell in study.scored if cell[2] in judges))
 
 
@@ -258,7 +258,7 @@ def table_terms(study: Study) -> dict[str, Any]:
         caps = {name: output_cap(study.call_identity(at, model)["params"]) for name, at in experiments.items()}
         network = not config.registry[model].embedded
         terms["targets"][model] = {**Terms.of(config, model).plain(), "network": network, "caps": caps}
-    for judge in model_judges(config):
+    for judge in config.model_judges:
         frames = {task: judge_frame(study, at, judge) for task, at in tasks.items()}
         sizes = {task: [frame.tokens, frame.cap] for task, frame in frames.items()}
         terms["judges"][judge] = {**Terms.of(config, judge).plain(), "sizes": sizes}

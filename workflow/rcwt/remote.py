@@ -280,11 +280,11 @@ def _response(reply: WireReply, attempts: int, price: ledger.Price) -> Response:
     usage = reply.usage
     return Response(
         status=reply.status,
-        text=_whole(reply.text),
-        finish_reason=_whole(reply.finish_reason),
-        returned_model=_whole(reply.returned_model),
-        response_id=_whole(reply.response_id),
-        system_fingerprint=_whole(reply.system_fingerprint),
+        text=reply.text,
+        finish_reason=reply.finish_reason,
+        returned_model=reply.returned_model,
+        response_id=reply.response_id,
+        system_fingerprint=reply.system_fingerprint,
         usage=Usage(
             prompt=usage.prompt_tokens,
             cached=usage.cached_tokens,
@@ -299,8 +299,3 @@ def _response(reply: WireReply, attempts: int, price: ledger.Price) -> Response:
         cost_usd=None if cost is None else float(cost),
         price_as_of=price.as_of.isoformat(),
     )
-
-
-def _whole(text: str | None) -> str | None:
-    """Text that can be kept: half of a character's escape, as a server that cuts by bytes sends it, becomes U+FFFD."""
-    return None if text is None else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -10,14 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from rcwt.bodies import members_of, parts_of, read_json, text_of
+from rcwt.bodies import members_of, parts_of, read_json, text_of, whole_number
 from rcwt.faults import ErrorBody
 from rcwt.records import Status
 
 Protocol = Literal["openai", "anthropic", "gemini"]
 #: A count above this is no count of tokens.
 MOST_TOKENS = 10**9
-_MOST_DIGITS = 20
 
 
 @dataclass(frozen=True)
@@ -277,8 +276,8 @@ def _checked(
 
 def _count(value: object) -> int | None:
     """A number of tokens, also where a server writes it as 100.0 or "100"; None for anything else, absurd ones too."""
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= _MOST_DIGITS:
-        value = int(value)
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        value = whole_number(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS else None

@@ -10,7 +10,6 @@ from typing import Any
 
 from rcwt.config import Config
 from rcwt.errors import RcwtError
-from rcwt.judge_plan import model_judges
 from rcwt.keys import read_key
 from rcwt.plan import Cells, Planner, line, network_calls, plan, refusal
 from rcwt.responses import ResponseCache
@@ -27,7 +26,7 @@ class MissingKeyError(RcwtError):
 
 def planned_cells(workflow: Any, study: Study) -> Cells:
     """The cells whose calls or scores a Snakemake workflow has to make, once its jobs are known."""
-    judges = model_judges(study.config)
+    judges = study.config.model_judges
     answered = [(cell.condition, cell.model) for cell in _wildcards(workflow, "calls")]
     judged = [(cell.condition, cell.model, cell.judge) for cell in _wildcards(workflow, "scores")]
     return Cells(tuple(sorted(answered)), tuple(sorted(cell for cell in judged if cell[2] in judges)))

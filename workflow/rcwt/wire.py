@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from rcwt.errors import ConfigError
-from rcwt.exchange import LONGEST_BODY, READ_TIMEOUT_S, Exchange, Settled, clients, load_litellm, watched
+from rcwt.exchange import READ_TIMEOUT_S, Exchange, Settled, clients, load_litellm, watched
 from rcwt.faults import PermanentFault, TransientFault, fault_of, permanent, read_error
 from rcwt.keys import SURELY_A_SECRET, read_key, scrub
 from rcwt.parameters import OUTPUT_CAPS, Message, renamed, unbounded
@@ -166,18 +166,14 @@ def _judged(endpoint: Endpoint, exchange: Exchange, error: BaseException | None)
     made of it afterwards.
     """
     if exchange.status is not None and exchange.body is not None:
-        try:
-            reply = _answered(endpoint, exchange, exchange.status, exchange.body)
-        except RecursionError:
-            raise TransientFault(exchange.status, "the body is nested too deeply", maybe_billed=True) from None
+        reply = _answered(endpoint, exchange, exchange.status, exchange.body)
         return replace(
             reply,
-            # Once more: a key may stand in the texts that was escaped in the body, or split over parts of the reply.
-            text=_scrubbed(reply.text),
-            finish_reason=_scrubbed(reply.finish_reason),
-            returned_model=_scrubbed(reply.returned_model),
-            response_id=_scrubbed(reply.response_id),
-            system_fingerprint=_scrubbed(reply.system_fingerprint),
+            text=_clean(reply.text),
+            finish_reason=_clean(reply.finish_reason),
+            returned_model=_clean(reply.returned_model),
+            response_id=_clean(reply.response_id),
+            system_fingerprint=_clean(reply.system_fingerprint),
             requested=dict(exchange.asked),
             sent=dict(exchange.sent),
             latency_s=exchange.latency_s,
@@ -185,14 +181,18 @@ def _judged(endpoint: Endpoint, exchange: Exchange, error: BaseException | None)
         )
     if exchange.fault is not None:
         raise exchange.fault
-    if exchange.is_endless:
-        cause = f"the body is longer than {LONGEST_BODY >> 20} MB, and was read no further"
-        raise TransientFault(exchange.status, cause, maybe_billed=True)
     raise _unanswered(exchange, error)
 
 
-def _scrubbed(text: str | None) -> str | None:
-    return None if text is None else scrub(text, SURELY_A_SECRET)
+def _clean(text: str | None) -> str | None:
+    """A text of a reply that can be kept.
+
+    It may hold a key that was escaped in the body, or split over parts of the reply. Half of a character's escape, as
+    a server that cuts by bytes sends it, becomes U+FFFD.
+    """
+    if text is None:
+        return None
+    return scrub(text, SURELY_A_SECRET).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _answered(endpoint: Endpoint, exchange: Exchange, status: int, body: str) -> WireReply:

@@ -8,7 +8,6 @@
 import atexit
 
 from rcwt import jobs, run_plan
-from rcwt.judge_plan import model_judges
 from rcwt.plan import plan_digest, table_terms
 from rcwt.responses import ResponseCache
 
@@ -36,7 +35,7 @@ rule spend_table:
         scores=[
             SCORES.format(condition=name, model=model, judge=judge)
             for name, model, judge in STUDY.scored
-            if judge in model_judges(STUDY.config)
+            if judge in STUDY.config.model_judges
         ],
     output:
         SPEND,
