@@ -82,7 +82,7 @@ def _messages_digest(messages: tuple[tuple[str, str], ...]) -> str:
 
 
 #: Bytes that must be free before the first request: some replies.
-ROOM = 2**18
+_ROOM = 2**18
 
 
 class ResponseCache:
@@ -114,8 +114,8 @@ class ResponseCache:
 
     def require_room(self) -> None:
         """Raise OSError where the folder takes no more, as on a full disk."""
-        with tempfile.NamedTemporaryFile(dir=self.folder, prefix=".room-") as file:
-            file.write(bytes(ROOM))
+        with tempfile.TemporaryFile(dir=self.folder) as file:  # without a name: nothing is left of it after a kill
+            file.write(bytes(_ROOM))
             file.flush()
             os.fsync(file.fileno())
 
