@@ -236,7 +236,15 @@ def test_a_key_written_twice_is_refused(tmp_path: Path, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("content", "expected"),
-    [(b"a: \xff\n", "not UTF-8 (byte 3)"), (b"a: [\n", "not valid YAML"), (b"- a\n", "found list at the top")],
+    [
+        (b"a: \xff\n", "not UTF-8 (byte 3)"),
+        (b"a: [\n", "not valid YAML: line 2, column 1"),
+        (b"- a\n", "found list at the top"),
+        (b"as_of: 2026-02-31\n", "not valid YAML: day is out of range"),
+        (b"a: !!int x\n", "not valid YAML: invalid literal for int()"),
+        (b"a: &x [*x]\n", "not valid YAML: nested too deep, or an alias holds itself"),
+        (b"a: " + b"[" * 5000 + b"]" * 5000, "not valid YAML"),
+    ],
 )
 def test_a_file_that_is_no_mapping_is_refused(tmp_path: Path, content: bytes, expected: str) -> None:
     file = tmp_path / "bad.yaml"
@@ -252,6 +260,15 @@ def test_lines_of_keys_are_known(tmp_path: Path) -> None:
     read = ConfigFile.read(file)
     assert read.content == {"a": [{"b": 1}, {"b": 2}]}
     assert (read.line_of(("a",)), read.line_of(("a", 1, "b")), read.line_of(("z",))) == (2, 4, None)
+
+
+def test_merged_keys_are_content_and_no_second_writing(tmp_path: Path) -> None:
+    # YAML's `<<` takes what it does not find beside it from another mapping.
+    file = tmp_path / "a.yaml"
+    file.write_text("base: &base {a: 1, b: 2}\nmine:\n  <<: *base\n  a: 3\n")
+    read = ConfigFile.read(file)
+    assert read.content["mine"] == {"a": 3, "b": 2}
+    assert read.line_of(("mine", "a")) == 4
 
 
 def test_shares_are_decimals(merged: dict[str, Any], paths: list[Path]) -> None:

@@ -1,6 +1,8 @@
 """The call runtime against a real server, inside this process."""
 
 import errno
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ import pytest
 import yaml
 from servers import KEY, Server, configuration
 
+from rcwt import runtime as runtime_module
 from rcwt import wire
 from rcwt.config import Config
 from rcwt.config_check import load
@@ -65,6 +68,69 @@ def test_a_full_disk_stops_sending(root: Path, server: Server, tmp_path: Path, m
     # The preflight, two that had room, and the one that had none.
     assert server.stats()["received"] == 1 + 2 + 1
     assert list(cache.folder.rglob("*.part")) == []
+    runtime.finish()
+
+
+class SlowDisk(ResponseCache):
+    """A cache whose disk takes its time; `seen` holds, at each response, the replies sent and not yet on disk."""
+
+    def __init__(self, folder: Path, server: Server) -> None:
+        super().__init__(folder)
+        self.server, self.began = server, threading.Event()
+        self.seen: list[int] = []
+
+    def put(self, request: Request, response: Response) -> None:
+        self.began.set()
+        time.sleep(0.2)
+        received = self.server.stats()["received"] - 1  # without the preflight
+        self.seen.append(received - len(list(self.folder.rglob("*.json"))))
+        super().put(request, response)
+
+
+def test_a_call_gives_its_turn_to_another_when_its_response_is_on_disk(
+    root: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    cache = SlowDisk(tmp_path / "cache", server)
+    runtime = Runtime(config_of(root, server, max_concurrency=3), cache)
+    runtime.answer(requests(12), "t", "target", "cell")
+    # What a kill can lose is never more than the calls in flight; and responses are written beside each other.
+    assert len(cache.seen) == 12
+    assert 2 <= max(cache.seen) <= 3
+    runtime.finish()
+
+
+def test_a_response_that_is_being_written_is_kept_on_an_interrupt(
+    root: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    cache = SlowDisk(tmp_path / "cache", server)
+    runtime = Runtime(config_of(root, server, max_concurrency=1), cache)
+
+    def interrupt() -> None:
+        cache.began.wait(timeout=30)
+        runtime.interrupt(grace_s=0)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(CallError, match="2 of 3 calls failed: 2 × interrupted before"):
+        runtime.answer(requests(3), "t", "target", "cell")
+    # When the cell is told, it is there.
+    assert [cache.get(request.key) is not None for request in requests(3)] == [True, False, False]
+    runtime.finish()
+
+
+def test_jobs_do_not_wait_for_a_preflight_that_never_leaves(
+    root: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TEST_KEY", raising=False)
+    monkeypatch.setattr(runtime_module, "PREFLIGHTS_LEAVE_S", 60)
+    runtime = Runtime(config_of(root, server), ResponseCache(tmp_path / "cache"))
+    began = time.monotonic()
+    runtime.warm_up({"t": requests(1)[0]})
+    assert time.monotonic() - began < 40
+    with pytest.raises(CallError, match="TEST_KEY is not set"):
+        runtime.answer(requests(2), "t", "target", "cell")
+    assert server.stats()["received"] == 0
     runtime.finish()
 
 

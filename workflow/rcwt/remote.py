@@ -2,13 +2,15 @@
 
 The order matters. A request is looked up again once it is claimed, because another process may just have asked for
 it; a model is probed before its first calls, so that a wrong key costs one request and not a run; dollars are
-reserved before each attempt and settled after it; a response is on disk before anything else happens to it.
+reserved before each attempt and settled after it; a response is on disk before its turn at the endpoint is another's.
 """
 
 import asyncio
 import contextlib
+import functools
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -38,6 +40,10 @@ COMMON = frozenset(
 )
 
 
+#: Threads that put responses on disk; more than one, for a disk that answers late.
+WRITERS = 4
+
+
 class CapReachedError(CallError):
     """The spend cap leaves no room for the worst case of another call."""
 
@@ -56,6 +62,16 @@ class _Gate:
     limiter: limits.AnyLimiter
     terms: Terms
     policy: retries.RetryPolicy
+
+
+@dataclass(frozen=True)
+class _Call:
+    """One request on its way: what it may cost, what keeps its response, and who hears that it leaves."""
+
+    request: Request
+    worst: Decimal
+    keep: Callable[[Response], Awaitable[None]]
+    on_leave: Callable[[], None]
 
 
 class Remote:
@@ -81,9 +97,12 @@ class Remote:
         self._gates: dict[str, _Gate] = {}
         self._limiters: dict[str, limits.AnyLimiter] = {}
         self._probes: dict[str, asyncio.Task[None]] = {}
+        self._probes_left: dict[str, asyncio.Event] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._sending: set[asyncio.Task[Any]] = set()
         self._interrupted = False
+        # The loop answers for all calls: it does not wait for a disk.
+        self._writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="rcwt-writer")
         self._unwritable: CallError | None = None
         try:
             cache.require_room()
@@ -101,8 +120,7 @@ class Remote:
             if role == "judge" and gate.name not in self._probes:
                 response = await self._as_judge(gate, request)
             else:
-                await asyncio.shield(self.probe(model, request))
-                response = await self._claimed(gate, request)
+                response = await self._claimed(gate, request, self.probe(model, request))
         except asyncio.CancelledError:
             raise InterruptedCallError("interrupted before it was answered; the next run asks for it") from None
         finally:
@@ -136,29 +154,41 @@ class Remote:
     def probe(self, model: str, request: Request) -> "asyncio.Task[None]":
         """One short call a model before its first; all its calls wait for it, and share its failure."""
         if model not in self._probes:
+            self._probes_left[model] = asyncio.Event()
             probe = asyncio.ensure_future(self._preflight(self._gate(model), preflight_request(request)))
             # Whoever waits for it is told; without anybody asyncio would report it as forgotten.
             probe.add_done_callback(lambda done: done.cancelled() or done.exception())
             self._probes[model] = probe
         return self._probes[model]
 
+    async def send_preflights(self, first: Mapping[str, Request]) -> None:
+        """Probe models, each before the first of its requests; returns when the probes have left, or have ended."""
+        for model, request in first.items():
+            self.probe(model, request)
+        for model in first:
+            await self._probes_left[model].wait()
+
     async def _preflight(self, gate: _Gate, short: Request) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
-        name = f"{gate.name}: preflight"
+        name, left = f"{gate.name}: preflight", self._probes_left[gate.name]
+
+        async def keep(response: Response) -> None:
+            keep_preflight(self.cache.folder, Path(self.config.results_dir), gate.name, response)
+
         try:
             async with self._verdicts.turn(name):
                 if self._verdicts.known(name):
                     return
                 try:
-                    response = await self._paid(gate, short)
-                    keep_preflight(self.cache.folder, Path(self.config.results_dir), gate.name, response)
+                    await self._paid(gate, short, keep, left.set)
                 except PermanentFault as fault:
                     self._verdicts.tell(name, f"{name}: {fault}")
                     raise CallError(f"{name}: {fault}") from None
                 self._verdicts.tell(name)
         finally:
+            left.set()
             self._tasks.discard(task)
 
     async def _as_judge(self, gate: _Gate, request: Request) -> Response:
@@ -177,46 +207,60 @@ class Remote:
                     return response
         return await self._claimed(gate, request)
 
-    async def _claimed(self, gate: _Gate, request: Request) -> Response:
+    async def _claimed(self, gate: _Gate, request: Request, probe: "asyncio.Task[None] | None" = None) -> Response:
         async with self._claims.hold(request.key):
             kept = self.cache.get(request.key)
             if kept is not None:
                 return kept
-            response = await self._paid(gate, request)
-            # In the loop's own thread: the response is on disk before the claim is given back.
-            try:
-                self.cache.put(request, response)
-            except OSError as error:
-                self._unwritable = _cannot_keep(self.cache, error)
-                raise self._unwritable from None
-            return response
+            if probe is not None:
+                await asyncio.shield(probe)
+            return await self._paid(gate, request, functools.partial(self._keep, request))
 
-    async def _paid(self, gate: _Gate, request: Request) -> Response:
+    async def _keep(self, request: Request, response: Response) -> None:
+        writing = asyncio.get_running_loop().run_in_executor(self._writers, self.cache.put, request, response)
+        while not writing.done():
+            # It has arrived: an interrupt now is too late for it.
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.wait([writing])
+        try:
+            writing.result()
+        except OSError as error:
+            self._unwritable = _cannot_keep(self.cache, error)
+            raise self._unwritable from None
+
+    async def _paid(
+        self,
+        gate: _Gate,
+        request: Request,
+        keep: Callable[[Response], Awaitable[None]],
+        on_leave: Callable[[], None] = lambda: None,
+    ) -> Response:
         prompt_tokens, cap = request_tokens(request), output_cap(request.params)
-        worst = gate.terms.worst_case(prompt_tokens, cap)
+        call = _Call(request, gate.terms.worst_case(prompt_tokens, cap), keep, on_leave)
         tokens = ledger.worst_prompt_tokens(prompt_tokens, gate.terms.token_factor) + cap
 
-        async def attempt(deadline_s: float) -> WireReply:
-            return await self._attempt(gate, request, worst, deadline_s)
+        async def attempt(number: int, deadline_s: float) -> Response:
+            return await self._attempt(gate, call, number, deadline_s)
 
-        tried = await retries.call(attempt, gate.limiter, tokens, gate.policy, self._on_backoff(gate))
-        return _response(tried.value, tried.attempts, gate.terms.price)
+        return await retries.call(attempt, gate.limiter, tokens, gate.policy, self._on_backoff(gate))
 
-    async def _attempt(self, gate: _Gate, request: Request, worst: Decimal, deadline_s: float) -> WireReply:
+    async def _attempt(self, gate: _Gate, call: _Call, number: int, deadline_s: float) -> Response:
         if self._interrupted:
             raise InterruptedCallError("interrupted before it was sent; the next run asks for it")
         if self._unwritable is not None:
             raise self._unwritable
-        reservation = await self.ledger.reserve_when_free(worst)
+        reservation = await self.ledger.reserve_when_free(call.worst)
         if reservation is None:
             balance = self.ledger.balance()
             raise CapReachedError(
                 f"max_usd: {balance.spent:.6f} of {balance.cap} dollars are spent, and this call may cost "
-                f"{worst:.6f}. Raise max_usd to go on; what has arrived is kept"
+                f"{call.worst:.6f}. Raise max_usd to go on; what has arrived is kept"
             )
         with self._on_the_wire():
             try:
-                reply = await wire.send(gate.endpoint, request.chat, request.params, deadline_s)
+                reply = await wire.send(
+                    gate.endpoint, call.request.chat, call.request.params, deadline_s, call.on_leave
+                )
             except TransientFault as fault:
                 self._settle_or_release(reservation, fault.maybe_billed)
                 raise
@@ -226,8 +270,10 @@ class Remote:
             except BaseException:  # cancelled, or a mistake of ours: others may wait for what is set aside
                 self._settle_or_release(reservation, True)
                 raise
-        self.ledger.settle(reservation, ledger.cost(reply.usage, gate.terms.price))
-        return reply
+            self.ledger.settle(reservation, ledger.cost(reply.usage, gate.terms.price))
+            response = _response(reply, number, gate.terms.price)
+            await call.keep(response)
+        return response
 
     def _settle_or_release(self, reservation: ledger.Reservation, maybe_billed: bool) -> None:
         if maybe_billed:

@@ -129,17 +129,25 @@ class ResponseCache:
             "sample": request.sample,
         }
         kept = {"key": request.key, "request": asked, "response": body, "checksum": digest(body)}
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+        handle, temporary = _beside(path)
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(json.dumps(kept, ensure_ascii=False))
+            with os.fdopen(handle, "wb") as file:
+                file.write(json.dumps(kept, ensure_ascii=False).encode())
                 file.flush()
                 os.fsync(file.fileno())
             Path(temporary).replace(path)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
+
+
+def _beside(path: Path) -> tuple[int, str]:
+    """A new file in a path's folder, which most often is there."""
+    try:
+        return tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
 
 
 class KeptResponses:

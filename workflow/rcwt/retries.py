@@ -45,26 +45,18 @@ class Backoff:
     retry_after: bool
 
 
-@dataclass(frozen=True)
-class Tried(Generic[T]):
-    """The result of a call and the number of requests it took."""
-
-    value: T
-    attempts: int
-
-
 async def call(
-    attempt: Callable[[float], Awaitable[T]],
+    attempt: Callable[[int, float], Awaitable[T]],
     limiter: AnyLimiter,
     tokens: int,
     policy: RetryPolicy,
     on_backoff: Callable[[Backoff], None],
-) -> Tried[T]:
+) -> T:
     """Make a call until it succeeds.
 
-    `attempt(deadline_s)` makes one request within `deadline_s` seconds, `tokens` is what it may use. A
-    `retry-after` pauses the whole endpoint, since its limits are the endpoint's. `on_backoff` hears of
-    every wait.
+    `attempt(number, deadline_s)` makes one request, the first of number 1, within `deadline_s` seconds;
+    `tokens` is what it may use. A `retry-after` pauses the whole endpoint, since its limits are the
+    endpoint's. `on_backoff` hears of every wait.
 
     Raises `PermanentFault`: the attempt's own, or of kind `retries_exhausted` when the next attempt
     would begin after the total deadline. Its `attempts` counts the requests made.
@@ -79,14 +71,12 @@ async def call(
         reraise=True,
     )
     try:
-        value: T = await retrying(run.once)
+        return await retrying(run.once)
     except PermanentFault as fault:
         fault.attempts = run.attempts
         raise
     except TransientFault as fault:
         last = fault
-    else:
-        return Tried(value, run.attempts)
     raise _exhausted(last, run)
 
 
@@ -95,7 +85,7 @@ class _Run(Generic[T]):
 
     def __init__(
         self,
-        attempt: Callable[[float], Awaitable[T]],
+        attempt: Callable[[int, float], Awaitable[T]],
         limiter: AnyLimiter,
         tokens: int,
         policy: RetryPolicy,
@@ -116,7 +106,7 @@ class _Run(Generic[T]):
             started = time.monotonic()
             left = self._policy.total_deadline_s - self.spent_s
             try:
-                return await self._attempt(min(self._policy.attempt_deadline_s, left))
+                return await self._attempt(self.attempts, min(self._policy.attempt_deadline_s, left))
             except TransientFault as fault:
                 self._pause(fault)
                 raise

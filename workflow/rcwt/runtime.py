@@ -10,6 +10,7 @@ import asyncio
 import threading
 from collections import Counter
 from collections.abc import Coroutine, Mapping, Sequence
+from concurrent.futures import wait
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -26,6 +27,9 @@ from rcwt.responses import Request, ResponseCache
 from rcwt.shared_ledger import SharedLedger, died
 
 Role = Literal["target", "judge"]
+
+#: Seconds that jobs wait at most for the preflights to leave; one may wait itself, as for another at its endpoint.
+PREFLIGHTS_LEAVE_S = 1.0
 
 
 class Runtime:
@@ -128,11 +132,12 @@ class Runtime:
         """
         load_litellm()
         if first and not self._interrupted:
-            asyncio.run_coroutine_threadsafe(self._probe(first), self._event_loop())
+            sent = asyncio.run_coroutine_threadsafe(self._send_preflights(first), self._event_loop())
+            # Jobs computing beside litellm's first call would triple its time, which all other calls wait for.
+            wait([sent], timeout=PREFLIGHTS_LEAVE_S)
 
-    async def _probe(self, first: Mapping[str, Request]) -> None:
-        for model, request in first.items():
-            self._network().probe(model, request)
+    async def _send_preflights(self, first: Mapping[str, Request]) -> None:
+        await self._network().send_preflights(first)
 
     def finish(self) -> None:
         """Show the final state of the calls, close the connections and end the event loop."""

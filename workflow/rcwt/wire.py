@@ -6,7 +6,7 @@ another attempt or a `PermanentFault` that is not; retries belong to `rcwt.retri
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -74,11 +74,13 @@ async def send(
     messages: Sequence[Message],
     params: Mapping[str, Any],
     deadline_s: float,
+    on_leave: Callable[[], None] = lambda: None,
 ) -> WireReply:
     """Send one request and read its reply.
 
     `messages` are dicts with `role` and `content`; `params` must cap the output (`max_tokens`); `deadline_s`
-    bounds the whole exchange in seconds, from the request's leaving to the reply's last byte.
+    bounds the whole exchange in seconds, from the request's leaving to the reply's last byte; `on_leave` is called when
+    it leaves.
 
     Raises `TransientFault` (408, 409, 425, 429, 5xx, 529, no or half an answer, not JSON, deadline) and
     `PermanentFault` (everything else, and a parameter that litellm would have dropped).
@@ -86,7 +88,7 @@ async def send(
     asked = endpoint.asked(params)
     _check(endpoint, asked)
     exchange = Exchange(asked, messages)
-    error = await _run(endpoint, exchange, deadline_s)
+    error = await _run(endpoint, exchange, deadline_s, on_leave)
     # Raised out here, and not where the error was caught: a chained traceback would carry its text.
     return _judged(endpoint, exchange, error)
 
@@ -117,7 +119,9 @@ def _check(endpoint: Endpoint, asked: Mapping[str, Any]) -> None:
         )
 
 
-async def _run(endpoint: Endpoint, exchange: Exchange, deadline_s: float) -> BaseException | None:
+async def _run(
+    endpoint: Endpoint, exchange: Exchange, deadline_s: float, on_leave: Callable[[], None]
+) -> BaseException | None:
     """Let litellm make the request; return the exception it ended in, if any."""
     litellm = load_litellm()
     _introduce(litellm, endpoint)
@@ -125,8 +129,13 @@ async def _run(endpoint: Endpoint, exchange: Exchange, deadline_s: float) -> Bas
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(None) as limit:
-            # Counted from when the request leaves: what litellm computes before waits for no one else.
-            exchange.on_leave = lambda: limit.reschedule(loop.time() + deadline_s)
+
+            def leave() -> None:
+                # Counted from here: what litellm computes before waits for no one else.
+                limit.reschedule(loop.time() + deadline_s)
+                on_leave()
+
+            exchange.on_leave = leave
             with watched(exchange):
                 await litellm.acompletion(
                     model=endpoint.model,

@@ -1,4 +1,5 @@
 # The configuration, checked, and what follows from it before any job: STUDY and RESULTS.
+import atexit
 import gc
 import os
 import sys
@@ -7,8 +8,10 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-# What Snakemake has loaded lives as long as the process: searches for garbage pass it over from here on.
+# What Snakemake has loaded lives as long as the process: searches for garbage pass it over from here on. So does all else
+# when the process ends.
 gc.freeze()
+atexit.register(gc.freeze)
 
 # The package of this checkout, for this process and for the scripts it starts; `python` in a shell command is the
 # interpreter that runs Snakemake.
