@@ -119,6 +119,20 @@ def test_a_response_that_is_being_written_is_kept_on_an_interrupt(
     runtime.finish()
 
 
+def test_a_preflight_under_way_is_waited_for_on_an_interrupt(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    server = Server(tmp_path / "server", text={"literal": "A reply."}, latency_s=0.5)
+    runtime = Runtime(config_of(root, server), ResponseCache(tmp_path / "cache"))
+    runtime.warm_up({"t": requests(1)[0]})  # returns when it has left; no cell waits for it
+    runtime.interrupt()
+    runtime.finish()
+    server.stop()
+    # It is paid for, and its line says so.
+    assert len((tmp_path / "cache" / "preflights.jsonl").read_text().splitlines()) == 1
+
+
 def test_jobs_do_not_wait_for_a_preflight_that_never_leaves(
     root: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ import asyncio
 import threading
 from collections import Counter
 from collections.abc import Coroutine, Mapping, Sequence
-from concurrent.futures import wait
+from concurrent.futures import Future, wait
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -44,6 +44,7 @@ class Runtime:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._interrupted = False
+        self._ending: Future[None] | None = None
         self._lock = threading.Lock()
 
     def answer(self, requests: Sequence[Request], model: str, role: Role, cell: str) -> list[Response]:
@@ -145,6 +146,9 @@ class Runtime:
         if loop is None or thread is None or not loop.is_running():
             return
         self.progress.stop()
+        if self._ending is not None:
+            # A preflight may be under way that no cell waits for yet.
+            wait([self._ending])
         asyncio.run_coroutine_threadsafe(_wind_up(), loop)
         thread.join(timeout=2)
 
@@ -179,8 +183,7 @@ class Runtime:
         """Send nothing more; wait `grace_s` seconds for replies under way, then give the rest up. Returns at once."""
         self._interrupted = True
         if self._loop is not None and self._remote is not None:
-            remote = self._remote
-            self._loop.call_soon_threadsafe(lambda: asyncio.ensure_future(remote.interrupt(grace_s)))
+            self._ending = asyncio.run_coroutine_threadsafe(self._remote.interrupt(grace_s), self._loop)
 
 
 _lock = threading.Lock()
