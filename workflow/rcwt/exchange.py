@@ -146,7 +146,7 @@ async def _on_response(response: "httpx.Response") -> None:
 
 @cache
 def load_litellm() -> Any:
-    """Import litellm (3.5 s of CPU) so that it asks the network nothing and prints nothing.
+    """Import litellm (some seconds of CPU) so that it asks the network nothing and prints nothing.
 
     Safe to call early from another thread, so that the import overlaps with other work.
     """
