@@ -65,3 +65,16 @@ def test_without_a_terminal_there_are_plain_lines(monkeypatch: pytest.MonkeyPatc
     assert len(lines) >= 2
     assert set(lines) == {shown.line()}
     assert "\r" not in stream.getvalue()
+
+
+class Closed(Terminal):
+    """A terminal that somebody has closed."""
+
+    def write(self, _: str) -> int:
+        raise OSError(5, "Input/output error")
+
+
+def test_a_closed_terminal_stops_nothing() -> None:
+    shown = Progress(Closed())
+    shown.start()
+    shown.stop()

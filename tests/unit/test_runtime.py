@@ -3,7 +3,7 @@
 import errno
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +148,85 @@ def test_jobs_do_not_wait_for_a_preflight_that_never_leaves(
     runtime.finish()
 
 
+class Beginning(ResponseCache):
+    """A cache that is interrupted while calls get ready to use it."""
+
+    interrupt: Callable[[], None]
+
+    def require_room(self) -> None:
+        self.interrupt()
+        super().require_room()
+
+
+def test_an_interrupt_while_the_first_call_gets_ready_sends_nothing(
+    root: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    cache = Beginning(tmp_path / "cache")
+    runtime = Runtime(config_of(root, server), cache)
+    cache.interrupt = runtime.interrupt
+    runtime.warm_up({"t": requests(1)[0]})
+    with pytest.raises(CallError, match="interrupted before"):
+        runtime.answer(requests(2), "t", "target", "cell")
+    runtime.finish()
+    assert server.stats()["received"] == 0
+
+
+class Brought(ResponseCache):
+    """A cache into which another process puts each response between the first look and the second."""
+
+    def __init__(self, folder: Path, other: ResponseCache) -> None:
+        super().__init__(folder)
+        self.other, self.looked = other, set[str]()
+
+    def get(self, key: str) -> Response | None:
+        if key in self.looked:
+            return self.other.get(key)
+        self.looked.add(key)
+        return None
+
+
+def test_what_another_process_brought_meanwhile_counts_as_cached(
+    root: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    config, other = config_of(root, server), ResponseCache(tmp_path / "other")
+    first = Runtime(config, other)
+    answered = first.answer(requests(3), "t", "target", "cell")
+    first.finish()
+    runtime = Runtime(config, Brought(tmp_path / "cache", other))
+    runtime.progress.planned = 4
+    assert runtime.answer(requests(4)[:3], "t", "target", "cell") == answered
+    assert runtime.progress.line().startswith("calls 0/1 · 3 cached")
+    runtime.finish()
+
+
+def test_a_cache_that_cannot_be_made_is_told_with_its_remedy(
+    root: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    (tmp_path / "cache").write_text("no folder")
+    runtime = Runtime(config_of(root, server), ResponseCache(tmp_path / "cache" / "responses"))
+    with pytest.raises(CallError, match=r"cannot be written .* move it with RCWT_CACHE") as caught:
+        runtime.answer(requests(2), "t", "target", "cell")
+    assert "2 × the response cache" in str(caught.value)
+    assert server.stats()["received"] == 0
+    runtime.finish()
+
+
+def test_a_cap_that_bills_have_passed_names_the_token_factor(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    server = Server(tmp_path / "server", text={"literal": "A reply."}, usage={"prompt": 100_000})
+    runtime = Runtime(config_of(root, server).model_copy(update={"max_usd": 0.001}), ResponseCache(tmp_path / "cache"))
+    with pytest.raises(CallError, match="billed above their worst case: raise the `token_factor`"):
+        runtime.answer(requests(2), "t", "target", "cell")
+    assert server.stats()["received"] == 1  # the preflight alone
+    runtime.finish()
+    server.stop()
+
+
 def test_what_is_kept_is_not_asked_again(
     root: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,7 +266,8 @@ def test_a_mistake_of_ours_keeps_no_money_from_others(
     runtime = Runtime(config.model_copy(update={"max_usd": float(worst) * 3.5}), ResponseCache(tmp_path / "cache"))
     runtime.answer(requests(1), "t", "target", "cell")  # with the preflight
 
-    async def broken(*_: object) -> None:
+    async def broken(*given: Any) -> None:
+        given[-1]()  # the request has left
         raise LookupError("a fault that nobody foresaw")
 
     monkeypatch.setattr(wire, "send", broken)

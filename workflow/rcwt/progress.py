@@ -1,5 +1,6 @@
 """What a run is doing: one line that updates on a terminal, a plain line every half minute where there is none."""
 
+import contextlib
 import sys
 import threading
 import time
@@ -14,7 +15,7 @@ PLAIN_PERIOD_S = 30.0
 
 
 class Progress:
-    """Counters of a run and the thread that shows them; they are only ever added to, from any thread."""
+    """Counters of a run and the thread that shows them."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self.stream = stream or sys.stderr
@@ -25,6 +26,13 @@ class Progress:
         self.limiters: dict[str, Callable[[], LimiterState]] = {}
         self._started = time.monotonic()
         self._stop = threading.Event()
+
+    def found(self) -> None:
+        """Count a call that was to be made, and whose response another process has brought meanwhile, as cached."""
+        self.asked -= 1
+        self.cached += 1
+        if self.planned is not None:
+            self.planned -= 1
 
     def start(self) -> None:
         """Show the line until `stop`."""
@@ -63,10 +71,12 @@ class Progress:
             self._print()
 
     def _print(self) -> None:
-        if self.stream.isatty():
-            print(f"\r\033[K{self.line()}", end="" if not self._stop.is_set() else "\n", file=self.stream, flush=True)
-        else:
-            print(self.line(), file=self.stream, flush=True)
+        with contextlib.suppress(OSError):  # the terminal is closed: what is under way goes on without it
+            if self.stream.isatty():
+                end = "\n" if self._stop.is_set() else ""
+                print(f"\r\033[K{self.line()}", end=end, file=self.stream, flush=True)
+            else:
+                print(self.line(), file=self.stream, flush=True)
 
 
 def _duration(seconds: float) -> str:

@@ -40,8 +40,8 @@ COMMON = frozenset(
 )
 
 
-#: Threads that put responses on disk; more than one, for a disk that answers late.
-WRITERS = 4
+#: Threads that put responses on disk; many, for a disk that answers late: on Ctrl-C all that has arrived waits for it.
+WRITERS = 16
 
 
 class CapReachedError(CallError):
@@ -87,24 +87,26 @@ class Remote:
         progress: Progress,
         cap: Decimal | None,
         run: RunState | None = None,
+        interrupted: bool = False,
     ) -> None:
         self.config, self.cache, self.progress, self.run = config, cache, progress, run
         # Without a cap there is nothing for the processes to keep together.
         self.ledger: ledger.AnyLedger = SharedLedger(run, cap) if run and cap is not None else ledger.Ledger(cap)
         progress.dollars = lambda: self.ledger.balance().spent
-        self._claims = Claims(cache.folder)
         self._verdicts = Verdicts(run)
         self._gates: dict[str, _Gate] = {}
         self._limiters: dict[str, limits.AnyLimiter] = {}
         self._probes: dict[str, asyncio.Task[None]] = {}
         self._probes_left: dict[str, asyncio.Event] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
+        # Those whose request has left and whose response is not on disk.
         self._sending: set[asyncio.Task[Any]] = set()
-        self._interrupted = False
+        self._interrupted = interrupted
         # The loop answers for all calls: it does not wait for a disk.
         self._writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="rcwt-writer")
         self._unwritable: CallError | None = None
         try:
+            self._claims = Claims(cache.folder)
             cache.require_room()
         except OSError as error:
             self._unwritable = _cannot_keep(cache, error)
@@ -116,6 +118,7 @@ class Remote:
         self._tasks.add(task)
         self.progress.asked += 1
         try:
+            self._require_disk()
             gate = self._gate(model)
             if role == "judge" and gate.name not in self._probes:
                 response = await self._as_judge(gate, request)
@@ -125,7 +128,6 @@ class Remote:
             raise InterruptedCallError("interrupted before it was answered; the next run asks for it") from None
         finally:
             self._tasks.discard(task)
-        self.progress.done += 1
         return response
 
     def _gate(self, name: str) -> _Gate:
@@ -211,18 +213,30 @@ class Remote:
         async with self._claims.hold(request.key):
             kept = self.cache.get(request.key)
             if kept is not None:
+                self.progress.found()
                 return kept
             if probe is not None:
                 await asyncio.shield(probe)
-            return await self._paid(gate, request, functools.partial(self._keep, request))
+            response = await self._paid(gate, request, functools.partial(self._keep, request))
+            self.progress.done += 1
+            return response
+
+    def _require_disk(self) -> None:
+        if self._unwritable is not None:
+            raise self._unwritable
 
     async def _keep(self, request: Request, response: Response) -> None:
-        writing = asyncio.get_running_loop().run_in_executor(self._writers, self.cache.put, request, response)
-        while not writing.done():
-            # It has arrived: an interrupt now is too late for it.
-            with contextlib.suppress(asyncio.CancelledError):
-                await asyncio.wait([writing])
+        put = functools.partial(self.cache.put, request, response)
         try:
+            try:
+                writing = asyncio.get_running_loop().run_in_executor(self._writers, put)
+            except RuntimeError:  # the interpreter ends, and no thread takes work any more
+                put()
+                return
+            while not writing.done():
+                # It has arrived: an interrupt now is too late for it.
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.wait([writing])
             writing.result()
         except OSError as error:
             self._unwritable = _cannot_keep(self.cache, error)
@@ -247,49 +261,48 @@ class Remote:
     async def _attempt(self, gate: _Gate, call: _Call, number: int, deadline_s: float) -> Response:
         if self._interrupted:
             raise InterruptedCallError("interrupted before it was sent; the next run asks for it")
-        if self._unwritable is not None:
-            raise self._unwritable
+        self._require_disk()
         reservation = await self.ledger.reserve_when_free(call.worst)
         if reservation is None:
-            balance = self.ledger.balance()
-            raise CapReachedError(
-                f"max_usd: {balance.spent:.6f} of {balance.cap} dollars are spent, and this call may cost "
-                f"{call.worst:.6f}. Raise max_usd to go on; what has arrived is kept"
-            )
-        with self._on_the_wire():
-            try:
-                reply = await wire.send(
-                    gate.endpoint, call.request.chat, call.request.params, deadline_s, call.on_leave
-                )
-            except TransientFault as fault:
-                self._settle_or_release(reservation, fault.maybe_billed)
-                raise
-            except PermanentFault:
-                self.ledger.release(reservation)
-                raise
-            except BaseException:  # cancelled, or a mistake of ours: others may wait for what is set aside
-                self._settle_or_release(reservation, True)
-                raise
+            raise _cap_reached(self.ledger.balance(), call.worst)
+        task = asyncio.current_task()
+        assert task is not None
+        try:
+            reply = await self._reply(gate, call, reservation, task, deadline_s)
             self.ledger.settle(reservation, ledger.cost(reply.usage, gate.terms.price))
             response = _response(reply, number, gate.terms.price)
             await call.keep(response)
+        finally:
+            self._sending.discard(task)
         return response
+
+    async def _reply(
+        self, gate: _Gate, call: _Call, reservation: ledger.Reservation, task: "asyncio.Task[Any]", deadline_s: float
+    ) -> WireReply:
+        """The reply to one request; where none comes, what was set aside for it is booked or given back."""
+        request = call.request
+
+        def leave() -> None:
+            self._sending.add(task)
+            call.on_leave()
+
+        try:
+            return await wire.send(gate.endpoint, request.chat, request.params, deadline_s, leave)
+        except TransientFault as fault:
+            self._settle_or_release(reservation, fault.maybe_billed)
+            raise
+        except PermanentFault:
+            self.ledger.release(reservation)
+            raise
+        except BaseException:  # cancelled, or a mistake of ours: others may wait for what is set aside
+            self._settle_or_release(reservation, task in self._sending)
+            raise
 
     def _settle_or_release(self, reservation: ledger.Reservation, maybe_billed: bool) -> None:
         if maybe_billed:
             self.ledger.settle(reservation, None)
         else:
             self.ledger.release(reservation)
-
-    @contextlib.contextmanager
-    def _on_the_wire(self) -> Any:
-        task = asyncio.current_task()
-        assert task is not None
-        self._sending.add(task)
-        try:
-            yield
-        finally:
-            self._sending.discard(task)
 
     def _on_backoff(self, gate: _Gate) -> Callable[[retries.Backoff], None]:
         def report(backoff: retries.Backoff) -> None:
@@ -311,6 +324,18 @@ class Remote:
             await asyncio.wait(under_way, timeout=grace_s)
         for task in set(self._tasks):
             task.cancel()
+
+
+def _cap_reached(balance: ledger.Balance, worst: Decimal) -> CapReachedError:
+    above = (
+        ". Replies were billed above their worst case: raise the `token_factor` of their model"
+        if balance.overrun
+        else ""
+    )
+    return CapReachedError(
+        f"max_usd: {balance.spent:.6f} of {balance.cap} dollars are spent, and this call may cost {worst:.6f}. Raise "
+        f"max_usd to go on; what has arrived is kept{above}"
+    )
 
 
 def _cannot_keep(cache: ResponseCache, error: OSError) -> CallError:

@@ -103,7 +103,7 @@ class ResponseCache:
             response = Response.model_validate(kept["response"])
             if kept["key"] == key and kept["checksum"] == digest(kept["response"]):
                 return response
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except (ValueError, KeyError, TypeError, ValidationError):
             pass

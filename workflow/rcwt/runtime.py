@@ -107,7 +107,7 @@ class Runtime:
         """All calls over the network; made on the event loop."""
         if self._remote is None:
             cap = None if self.config.max_usd is None else Decimal(str(self.config.max_usd))
-            self._remote = Remote(self.config, self.cache, self.progress, cap, self._run_state())
+            self._remote = Remote(self.config, self.cache, self.progress, cap, self._run_state(), self._interrupted)
         return self._remote
 
     def _run_state(self) -> run_state.RunState | None:
@@ -182,8 +182,13 @@ class Runtime:
     def interrupt(self, grace_s: float = 2.0) -> None:
         """Send nothing more; wait `grace_s` seconds for replies under way, then give the rest up. Returns at once."""
         self._interrupted = True
-        if self._loop is not None and self._remote is not None:
-            self._ending = asyncio.run_coroutine_threadsafe(self._remote.interrupt(grace_s), self._loop)
+        if self._loop is not None:
+            self._ending = asyncio.run_coroutine_threadsafe(self._end(grace_s), self._loop)
+
+    async def _end(self, grace_s: float) -> None:
+        # Looked for on the loop: it may just be made, with preflights that would leave next.
+        if self._remote is not None:
+            await self._remote.interrupt(grace_s)
 
 
 _lock = threading.Lock()

@@ -62,8 +62,11 @@ def _before(previous: Any, interrupt: Callable[[], None], first: _First) -> Call
             return None
         interrupt()
         end_children()
-        if callable(previous):
+        if previous is signal.default_int_handler:
             return previous(number, frame)
+        if callable(previous):
+            # Snakemake's takes a lock, which this thread may hold at this very moment.
+            threading.Thread(target=previous, args=(number, None), name="rcwt-signal", daemon=True).start()
         return None
 
     return handler

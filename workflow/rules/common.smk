@@ -81,6 +81,8 @@ onstart:
         run_plan.begin(workflow, STUDY)
     except RcwtError as error:
         raise WorkflowError(f"The run cannot start:\n{error}") from None
+    except KeyboardInterrupt:
+        raise WorkflowError("Interrupted before the first job.") from None
     write_configuration(STUDY.config, Path(RESULTS))
 
 
