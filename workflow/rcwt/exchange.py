@@ -160,7 +160,9 @@ def load_litellm() -> Any:
     # Its own types make pydantic warn at the first Gemini call, and again for each of them.
     warnings.filterwarnings("ignore", message=r"(?s).*using the `ReadOnly` qualifier", category=UserWarning)
     # A call that is cancelled before its request is made leaves the coroutine that would have made it.
-    warnings.filterwarnings("ignore", message=r"coroutine '\w*(Completion|VertexLLM)\.", category=RuntimeWarning)
+    warnings.filterwarnings(
+        "ignore", message=r"coroutine '\w*(Completion|VertexLLM|ServiceLogging)\.", category=RuntimeWarning
+    )
     litellm = _import_without_collecting("litellm")
     litellm.suppress_debug_info = True
     litellm.telemetry = False
