@@ -31,6 +31,11 @@ class FullDisk(ResponseCache):
         super().put(request, response)
 
 
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+
+
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
     running = Server(tmp_path / "server", text={"literal": "A reply."})
@@ -58,8 +63,7 @@ def requests(number: int) -> list[Request]:
     ]
 
 
-def test_a_full_disk_stops_sending(root: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TEST_KEY", KEY)
+def test_a_full_disk_stops_sending(root: Path, server: Server, tmp_path: Path) -> None:
     cache = FullDisk(tmp_path / "cache")
     runtime = Runtime(config_of(root, server, max_concurrency=1), cache)
     with pytest.raises(CallError, match="cannot be written") as caught:
@@ -87,12 +91,15 @@ class SlowDisk(ResponseCache):
         super().put(request, response)
 
 
-def test_a_call_gives_its_turn_to_another_when_its_response_is_on_disk(
-    root: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TEST_KEY", KEY)
+def on_a_slow_disk(root: Path, server: Server, tmp_path: Path, at_a_time: int) -> tuple[Runtime, SlowDisk]:
     cache = SlowDisk(tmp_path / "cache", server)
-    runtime = Runtime(config_of(root, server, max_concurrency=3), cache)
+    return Runtime(config_of(root, server, max_concurrency=at_a_time), cache), cache
+
+
+def test_a_call_gives_its_turn_to_another_when_its_response_is_on_disk(
+    root: Path, server: Server, tmp_path: Path
+) -> None:
+    runtime, cache = on_a_slow_disk(root, server, tmp_path, at_a_time=3)
     runtime.answer(requests(12), "t", "target", "cell")
     # What a kill can lose is never more than the calls in flight; and responses are written beside each other.
     assert len(cache.seen) == 12
@@ -100,12 +107,8 @@ def test_a_call_gives_its_turn_to_another_when_its_response_is_on_disk(
     runtime.finish()
 
 
-def test_a_response_that_is_being_written_is_kept_on_an_interrupt(
-    root: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TEST_KEY", KEY)
-    cache = SlowDisk(tmp_path / "cache", server)
-    runtime = Runtime(config_of(root, server, max_concurrency=1), cache)
+def test_a_response_that_is_being_written_is_kept_on_an_interrupt(root: Path, server: Server, tmp_path: Path) -> None:
+    runtime, cache = on_a_slow_disk(root, server, tmp_path, at_a_time=1)
 
     def interrupt() -> None:
         cache.began.wait(timeout=30)
@@ -119,10 +122,18 @@ def test_a_response_that_is_being_written_is_kept_on_an_interrupt(
     runtime.finish()
 
 
-def test_a_preflight_under_way_is_waited_for_on_an_interrupt(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TEST_KEY", KEY)
+def test_a_response_that_arrives_while_the_interpreter_ends_is_kept(root: Path, server: Server, tmp_path: Path) -> None:
+    cache = ResponseCache(tmp_path / "cache")
+    runtime = Runtime(config_of(root, server), cache)
+    runtime.answer(requests(1), "t", "target", "cell")
+    assert runtime._remote is not None
+    runtime._remote._writers.shutdown()  # as Python does with all threads that take work
+    runtime.answer(requests(3), "t", "target", "cell")
+    assert all(cache.get(request.key) for request in requests(3))
+    runtime.finish()
+
+
+def test_a_preflight_under_way_is_waited_for_on_an_interrupt(root: Path, tmp_path: Path) -> None:
     server = Server(tmp_path / "server", text={"literal": "A reply."}, latency_s=0.5)
     runtime = Runtime(config_of(root, server), ResponseCache(tmp_path / "cache"))
     runtime.warm_up({"t": requests(1)[0]})  # returns when it has left; no cell waits for it
@@ -158,10 +169,7 @@ class Beginning(ResponseCache):
         super().require_room()
 
 
-def test_an_interrupt_while_the_first_call_gets_ready_sends_nothing(
-    root: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TEST_KEY", KEY)
+def test_an_interrupt_while_the_first_call_gets_ready_sends_nothing(root: Path, server: Server, tmp_path: Path) -> None:
     cache = Beginning(tmp_path / "cache")
     runtime = Runtime(config_of(root, server), cache)
     cache.interrupt = runtime.interrupt
@@ -186,10 +194,7 @@ class Brought(ResponseCache):
         return None
 
 
-def test_what_another_process_brought_meanwhile_counts_as_cached(
-    root: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TEST_KEY", KEY)
+def test_what_another_process_brought_meanwhile_counts_as_cached(root: Path, server: Server, tmp_path: Path) -> None:
     config, other = config_of(root, server), ResponseCache(tmp_path / "other")
     first = Runtime(config, other)
     answered = first.answer(requests(3), "t", "target", "cell")
@@ -201,10 +206,7 @@ def test_what_another_process_brought_meanwhile_counts_as_cached(
     runtime.finish()
 
 
-def test_a_cache_that_cannot_be_made_is_told_with_its_remedy(
-    root: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TEST_KEY", KEY)
+def test_a_cache_that_cannot_be_made_is_told_with_its_remedy(root: Path, server: Server, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("no folder")
     runtime = Runtime(config_of(root, server), ResponseCache(tmp_path / "cache" / "responses"))
     with pytest.raises(CallError, match=r"cannot be written .* move it with RCWT_CACHE") as caught:
@@ -214,10 +216,7 @@ def test_a_cache_that_cannot_be_made_is_told_with_its_remedy(
     runtime.finish()
 
 
-def test_a_cap_that_bills_have_passed_names_the_token_factor(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TEST_KEY", KEY)
+def test_a_cap_that_bills_have_passed_names_the_token_factor(root: Path, tmp_path: Path) -> None:
     server = Server(tmp_path / "server", text={"literal": "A reply."}, usage={"prompt": 100_000})
     runtime = Runtime(config_of(root, server).model_copy(update={"max_usd": 0.001}), ResponseCache(tmp_path / "cache"))
     with pytest.raises(CallError, match="billed above their worst case: raise the `token_factor`"):
@@ -227,10 +226,7 @@ def test_a_cap_that_bills_have_passed_names_the_token_factor(
     server.stop()
 
 
-def test_what_is_kept_is_not_asked_again(
-    root: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TEST_KEY", KEY)
+def test_what_is_kept_is_not_asked_again(root: Path, server: Server, tmp_path: Path) -> None:
     cache = ResponseCache(tmp_path / "cache")
     runtime = Runtime(config_of(root, server), cache)
     first = runtime.answer(requests(5), "t", "target", "cell")
@@ -246,10 +242,7 @@ class Full(ResponseCache):
         raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_a_disk_that_is_full_costs_nothing(
-    root: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TEST_KEY", KEY)
+def test_a_disk_that_is_full_costs_nothing(root: Path, server: Server, tmp_path: Path) -> None:
     runtime = Runtime(config_of(root, server), Full(tmp_path / "cache"))
     with pytest.raises(CallError, match=r"cannot be written \(No space left"):
         runtime.answer(requests(2), "t", "target", "cell")
@@ -260,7 +253,6 @@ def test_a_disk_that_is_full_costs_nothing(
 def test_a_mistake_of_ours_keeps_no_money_from_others(
     root: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("TEST_KEY", KEY)
     config = config_of(root, server, max_concurrency=2)
     worst = Terms.of(config, "t").worst_case(request_tokens(requests(1)[0]), 9)
     runtime = Runtime(config.model_copy(update={"max_usd": float(worst) * 3.5}), ResponseCache(tmp_path / "cache"))

@@ -113,8 +113,7 @@ class Remote:
 
     async def fetch(self, request: Request, model: str, role: str) -> Response:
         """One response, from the cache if another process has put it there meanwhile. Raises CallError."""
-        task = asyncio.current_task()
-        assert task is not None
+        task = _this_task()
         self._tasks.add(task)
         self.progress.asked += 1
         try:
@@ -171,8 +170,7 @@ class Remote:
             await self._probes_left[model].wait()
 
     async def _preflight(self, gate: _Gate, short: Request) -> None:
-        task = asyncio.current_task()
-        assert task is not None
+        task = _this_task()
         self._tasks.add(task)
         name, left = f"{gate.name}: preflight", self._probes_left[gate.name]
 
@@ -265,22 +263,18 @@ class Remote:
         reservation = await self.ledger.reserve_when_free(call.worst)
         if reservation is None:
             raise _cap_reached(self.ledger.balance(), call.worst)
-        task = asyncio.current_task()
-        assert task is not None
         try:
-            reply = await self._reply(gate, call, reservation, task, deadline_s)
+            reply = await self._reply(gate, call, reservation, deadline_s)
             self.ledger.settle(reservation, ledger.cost(reply.usage, gate.terms.price))
             response = _response(reply, number, gate.terms.price)
             await call.keep(response)
         finally:
-            self._sending.discard(task)
+            self._sending.discard(_this_task())
         return response
 
-    async def _reply(
-        self, gate: _Gate, call: _Call, reservation: ledger.Reservation, task: "asyncio.Task[Any]", deadline_s: float
-    ) -> WireReply:
+    async def _reply(self, gate: _Gate, call: _Call, reservation: ledger.Reservation, deadline_s: float) -> WireReply:
         """The reply to one request; where none comes, what was set aside for it is booked or given back."""
-        request = call.request
+        task, request = _this_task(), call.request
 
         def leave() -> None:
             self._sending.add(task)
@@ -324,6 +318,12 @@ class Remote:
             await asyncio.wait(under_way, timeout=grace_s)
         for task in set(self._tasks):
             task.cancel()
+
+
+def _this_task() -> "asyncio.Task[Any]":
+    task = asyncio.current_task()
+    assert task is not None
+    return task
 
 
 def _cap_reached(balance: ledger.Balance, worst: Decimal) -> CapReachedError:
