@@ -95,6 +95,12 @@ def test_a_text_without_facts_scores_nothing(text: str) -> None:
     assert judge(text, TASK.items) == dict.fromkeys(ITEMS, 0)
 
 
+@pytest.mark.parametrize("text", ["1E28", "2.5e99 requests", f"{'1' * 40} thousand", "0e30"])
+def test_a_number_beyond_all_sizes_is_no_fact(text: str) -> None:
+    # More digits than decimal arithmetic keeps; found by the property below.
+    assert judge(text, TASK.items) == dict.fromkeys(ITEMS, 0)
+
+
 @given(st.text())
 def test_any_text_is_judged_and_always_alike(text: str) -> None:
     first = judge(text, TASK.items)

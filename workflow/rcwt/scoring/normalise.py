@@ -155,7 +155,8 @@ def _multiplied(match: re.Match[str]) -> str:
 
 def _product(number: str, factor: int) -> str:
     product = Decimal(number) * factor
-    return format(product.quantize(1) if product == product.to_integral_value() else product.normalize(), "f")
+    whole = product.to_integral_value()
+    return format(whole if product == whole else product.normalize(), "f")
 
 
 def _range(match: re.Match[str]) -> str:
