@@ -127,7 +127,7 @@ def test_a_response_that_arrives_while_the_interpreter_ends_is_kept(root: Path, 
     runtime = Runtime(config_of(root, server), cache)
     runtime.answer(requests(1), "t", "target", "cell")
     assert runtime._remote is not None
-    runtime._remote._writers.shutdown()  # as Python does with all threads that take work
+    runtime._remote.keeper._writers.shutdown()  # as Python does with all threads that take work
     runtime.answer(requests(3), "t", "target", "cell")
     assert all(cache.get(request.key) for request in requests(3))
     runtime.finish()

@@ -6,21 +6,21 @@ reserved before each attempt and settled after it; a response is on disk before 
 """
 
 import asyncio
-import contextlib
 import functools
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from rcwt import ledger, limits, retries, wire
+from rcwt import ledger, retries, wire
 from rcwt.claims import Claims
-from rcwt.config import Config, Model
+from rcwt.config import Config
 from rcwt.errors import CallError
 from rcwt.faults import PermanentFault, TransientFault
+from rcwt.gates import Gate, Gates
+from rcwt.keeping import Keeper
 from rcwt.preflights import keep_preflight, preflight_request
 from rcwt.progress import Progress
 from rcwt.records import Response, Usage
@@ -28,8 +28,7 @@ from rcwt.replies import WireReply
 from rcwt.responses import Request, ResponseCache
 from rcwt.run_state import RunState
 from rcwt.shared_ledger import SharedLedger
-from rcwt.shared_limits import SharedLimiter
-from rcwt.terms import Terms, output_cap, request_tokens
+from rcwt.terms import output_cap, request_tokens
 from rcwt.verdicts import Verdicts
 
 log = logging.getLogger(__name__)
@@ -40,28 +39,12 @@ COMMON = frozenset(
 )
 
 
-#: Threads that put responses on disk; many, for a disk that answers late: on Ctrl-C all that has arrived waits for it.
-WRITERS = 16
-
-
 class CapReachedError(CallError):
     """The spend cap leaves no room for the worst case of another call."""
 
 
 class InterruptedCallError(CallError):
     """The run was interrupted before this call was answered."""
-
-
-@dataclass(frozen=True)
-class _Gate:
-    """What one registry entry's calls pass through."""
-
-    name: str
-    model: Model
-    endpoint: wire.Endpoint
-    limiter: limits.AnyLimiter
-    terms: Terms
-    policy: retries.RetryPolicy
 
 
 @dataclass(frozen=True)
@@ -94,22 +77,16 @@ class Remote:
         self.ledger: ledger.AnyLedger = SharedLedger(run, cap) if run and cap is not None else ledger.Ledger(cap)
         progress.dollars = lambda: self.ledger.balance().spent
         self._verdicts = Verdicts(run)
-        self._gates: dict[str, _Gate] = {}
-        self._limiters: dict[str, limits.AnyLimiter] = {}
+        self._gates = Gates(config, progress, run)
         self._probes: dict[str, asyncio.Task[None]] = {}
         self._probes_left: dict[str, asyncio.Event] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         # Those whose request has left and whose response is not on disk.
         self._sending: set[asyncio.Task[Any]] = set()
         self._interrupted = interrupted
-        # The loop answers for all calls: it does not wait for a disk.
-        self._writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="rcwt-writer")
-        self._unwritable: CallError | None = None
-        try:
+        self.keeper = Keeper(cache)
+        with self.keeper.watching():
             self._claims = Claims(cache.folder)
-            cache.require_room()
-        except OSError as error:
-            self._unwritable = _cannot_keep(cache, error)
 
     async def fetch(self, request: Request, model: str, role: str) -> Response:
         """One response, from the cache if another process has put it there meanwhile. Raises CallError."""
@@ -117,8 +94,8 @@ class Remote:
         self._tasks.add(task)
         self.progress.asked += 1
         try:
-            self._require_disk()
-            gate = self._gate(model)
+            self.keeper.require_disk()
+            gate = self._gates.of(model)
             if role == "judge" and gate.name not in self._probes:
                 response = await self._as_judge(gate, request)
             else:
@@ -129,34 +106,11 @@ class Remote:
             self._tasks.discard(task)
         return response
 
-    def _gate(self, name: str) -> _Gate:
-        if name not in self._gates:
-            model = self.config.registry[name]
-            endpoint = wire.Endpoint(name, model.litellm, model.api_base, model.api_key_env)
-            self._gates[name] = _Gate(
-                name=name,
-                model=model,
-                endpoint=endpoint,
-                limiter=self._limiter(endpoint, model),
-                terms=Terms.of(self.config, name),
-                policy=retries.RetryPolicy(model.attempt_deadline_s, model.total_deadline_s),
-            )
-            self.progress.limiters[name] = self._gates[name].limiter.state
-        return self._gates[name]
-
-    def _limiter(self, endpoint: wire.Endpoint, model: Model) -> limits.AnyLimiter:
-        """One limiter an address, key and set of limits: entries that share them share the provider's patience."""
-        rates = (model.max_concurrency, model.rpm, model.tpm)
-        place = f"{endpoint.address} {model.api_key_env} {rates}"
-        if place not in self._limiters:
-            self._limiters[place] = SharedLimiter(self.run, place, *rates) if self.run else limits.Limiter(*rates)
-        return self._limiters[place]
-
     def probe(self, model: str, request: Request) -> "asyncio.Task[None]":
         """One short call a model before its first; all its calls wait for it, and share its failure."""
         if model not in self._probes:
             self._probes_left[model] = asyncio.Event()
-            probe = asyncio.ensure_future(self._preflight(self._gate(model), preflight_request(request)))
+            probe = asyncio.ensure_future(self._preflight(self._gates.of(model), preflight_request(request)))
             # Whoever waits for it is told; without anybody asyncio would report it as forgotten.
             probe.add_done_callback(lambda done: done.cancelled() or done.exception())
             self._probes[model] = probe
@@ -169,7 +123,7 @@ class Remote:
         for model in first:
             await self._probes_left[model].wait()
 
-    async def _preflight(self, gate: _Gate, short: Request) -> None:
+    async def _preflight(self, gate: Gate, short: Request) -> None:
         task = _this_task()
         self._tasks.add(task)
         name, left = f"{gate.name}: preflight", self._probes_left[gate.name]
@@ -191,7 +145,7 @@ class Remote:
             left.set()
             self._tasks.discard(task)
 
-    async def _as_judge(self, gate: _Gate, request: Request) -> Response:
+    async def _as_judge(self, gate: Gate, request: Request) -> Response:
         """A judge's first call goes alone, in the place of a preflight; what it fails of, all would fail of."""
         name = f"{gate.name} as judge"
         if not self._verdicts.known(name):
@@ -207,7 +161,7 @@ class Remote:
                     return response
         return await self._claimed(gate, request)
 
-    async def _claimed(self, gate: _Gate, request: Request, probe: "asyncio.Task[None] | None" = None) -> Response:
+    async def _claimed(self, gate: Gate, request: Request, probe: "asyncio.Task[None] | None" = None) -> Response:
         async with self._claims.hold(request.key):
             kept = self.cache.get(request.key)
             if kept is not None:
@@ -215,34 +169,13 @@ class Remote:
                 return kept
             if probe is not None:
                 await asyncio.shield(probe)
-            response = await self._paid(gate, request, functools.partial(self._keep, request))
+            response = await self._paid(gate, request, functools.partial(self.keeper.keep, request))
             self.progress.done += 1
             return response
 
-    def _require_disk(self) -> None:
-        if self._unwritable is not None:
-            raise self._unwritable
-
-    async def _keep(self, request: Request, response: Response) -> None:
-        put = functools.partial(self.cache.put, request, response)
-        try:
-            try:
-                writing = asyncio.get_running_loop().run_in_executor(self._writers, put)
-            except RuntimeError:  # the interpreter ends, and no thread takes work any more
-                put()
-                return
-            while not writing.done():
-                # It has arrived: an interrupt now is too late for it.
-                with contextlib.suppress(asyncio.CancelledError):
-                    await asyncio.wait([writing])
-            writing.result()
-        except OSError as error:
-            self._unwritable = _cannot_keep(self.cache, error)
-            raise self._unwritable from None
-
     async def _paid(
         self,
-        gate: _Gate,
+        gate: Gate,
         request: Request,
         keep: Callable[[Response], Awaitable[None]],
         on_leave: Callable[[], None] = lambda: None,
@@ -256,10 +189,10 @@ class Remote:
 
         return await retries.call(attempt, gate.limiter, tokens, gate.policy, self._on_backoff(gate))
 
-    async def _attempt(self, gate: _Gate, call: _Call, number: int, deadline_s: float) -> Response:
+    async def _attempt(self, gate: Gate, call: _Call, number: int, deadline_s: float) -> Response:
         if self._interrupted:
             raise InterruptedCallError("interrupted before it was sent; the next run asks for it")
-        self._require_disk()
+        self.keeper.require_disk()
         reservation = await self.ledger.reserve_when_free(call.worst)
         if reservation is None:
             raise _cap_reached(self.ledger.balance(), call.worst)
@@ -272,7 +205,7 @@ class Remote:
             self._sending.discard(_this_task())
         return response
 
-    async def _reply(self, gate: _Gate, call: _Call, reservation: ledger.Reservation, deadline_s: float) -> WireReply:
+    async def _reply(self, gate: Gate, call: _Call, reservation: ledger.Reservation, deadline_s: float) -> WireReply:
         """The reply to one request; where none comes, what was set aside for it is booked or given back."""
         task, request = _this_task(), call.request
 
@@ -298,7 +231,7 @@ class Remote:
         else:
             self.ledger.release(reservation)
 
-    def _on_backoff(self, gate: _Gate) -> Callable[[retries.Backoff], None]:
+    def _on_backoff(self, gate: Gate) -> Callable[[retries.Backoff], None]:
         def report(backoff: retries.Backoff) -> None:
             self.progress.retries += 1
             asked = " as the server asked" if backoff.retry_after else ""
@@ -335,14 +268,6 @@ def _cap_reached(balance: ledger.Balance, worst: Decimal) -> CapReachedError:
     return CapReachedError(
         f"max_usd: {balance.spent:.6f} of {balance.cap} dollars are spent, and this call may cost {worst:.6f}. Raise "
         f"max_usd to go on; what has arrived is kept{above}"
-    )
-
-
-def _cannot_keep(cache: ResponseCache, error: OSError) -> CallError:
-    """Whatever is asked for from now on would be paid and lost."""
-    return CallError(
-        f"the response cache {cache.folder} cannot be written ({error.strerror}); nothing more is sent. Make room or "
-        "move it with RCWT_CACHE, then run again"
     )
 
 
