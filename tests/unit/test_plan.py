@@ -12,7 +12,8 @@ from rcwt import plan
 from rcwt.config import Config
 from rcwt.plan import Cells, Planner
 from rcwt.records import Response, Usage
-from rcwt.responses import Request, ResponseCache
+from rcwt.requests import Request
+from rcwt.responses import ResponseCache
 from rcwt.study import Study
 
 #: 4 conditions x 3 trials; prompt tokens are given, so that dollars can be reckoned by hand.

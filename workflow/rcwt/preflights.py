@@ -11,7 +11,7 @@ from typing import Any
 
 from rcwt.parameters import OUTPUT_CAPS
 from rcwt.records import Response
-from rcwt.responses import Request
+from rcwt.requests import Request
 
 PREFLIGHT_TEXT = "Reply with the single word: ready"
 #: Enough for the word asked for; a reply cut here shows as well that key, model and parameters are accepted.
