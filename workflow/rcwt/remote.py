@@ -106,6 +106,9 @@ class Remote:
         self.progress.asked += 1
         try:
             self.keeper.require_disk()
+            unread = self._unread(request)
+            if len(unread) >= MOST_UNREAD:
+                raise _unreadable(None, unread)
             gate = self._gates.of(model)
             if role == "judge" and gate.name not in self._probes:
                 response = await self._as_judge(gate, request)
@@ -179,14 +182,16 @@ class Remote:
             if kept is not None:
                 self.progress.found()
                 return kept
-            unread: list[Path | None] = [] if self.config.ask_again else [*self.cache.unread(request.key)]
-            if len(unread) >= MOST_UNREAD:
-                raise _unreadable(None, unread)
             if probe is not None:
                 await asyncio.shield(probe)
-            response = await self._paid(gate, request, functools.partial(self.keeper.keep, request), unread=unread)
+            keep = functools.partial(self.keeper.keep, request)
+            response = await self._paid(gate, request, keep, unread=self._unread(request))
             self.progress.done += 1
             return response
+
+    def _unread(self, request: Request) -> list[Path | None]:
+        """What was paid for a request and cannot be read; on request it is asked again as if there were none."""
+        return [] if self.config.ask_again else [*self.cache.unread(request.key)]
 
     async def _paid(
         self,
