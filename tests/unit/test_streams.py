@@ -233,7 +233,7 @@ def test_a_stream_that_says_it_failed_is_that_failure(protocol: str, event: dict
 
 
 def test_an_object_that_a_tool_is_called_with_is_put_together() -> None:
-    block = {"type": "tool_use", "id": "t", "name": "item_scores", "input": {}}
+    block = {"type": "tool_use", "id": "t", "name": "json_tool_call", "input": {}}
     deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in ('{"redis": ', "1}")]
     events = [
         *anthropic()[:1],

@@ -1,4 +1,4 @@
-"""Kept bodies in real runs: an edit of the reading code asks nothing; what cannot be read is paid three times at most."""
+"""Kept bodies in real runs: an edit of the reading code asks nothing, what cannot be read is paid thrice at most."""
 
 import json
 import re

@@ -9,7 +9,6 @@ Files are written in this process's corner (`rcwt.room`), synced and renamed, th
 a whole file or none, and what was put is on disk.
 """
 
-import errno
 import json
 import logging
 import os
@@ -28,7 +27,7 @@ from rcwt.kept_bodies import KeptBody
 from rcwt.reading import failure_of, reading_digest
 from rcwt.records import Response
 from rcwt.requests import Request
-from rcwt.room import Room, room_for
+from rcwt.room import Room, make_folder, room_for, sync_folder
 
 log = logging.getLogger(__name__)
 
@@ -229,12 +228,10 @@ class ResponseCache:
                 written.append((self.room.new_file(), path))
                 _write_synced(written[-1][0], content)
             folder = written[0][1].parent
-            if not folder.is_dir():
-                folder.mkdir(parents=True, exist_ok=True)
-                _sync(folder.parent)
+            make_folder(folder)
             for temporary, path in written:
                 temporary.replace(path)
-            _sync(folder)
+            sync_folder(folder)
         except BaseException:
             for temporary, _ in written:
                 temporary.unlink(missing_ok=True)
@@ -253,18 +250,6 @@ def _write_synced(path: Path, content: bytes) -> None:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _sync(folder: Path) -> None:
-    """Wait until the names in a folder are on disk."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # a file system that keeps folders in another way
-            raise
-    finally:
-        os.close(handle)
 
 
 class KeptResponses:

@@ -137,7 +137,7 @@ class Room:
         with self._changing:
             if self._corner is None:
                 corners = self._cache / CORNERS
-                corners.mkdir(parents=True, exist_ok=True)
+                make_folder(corners)
                 name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
                 _mine.add(name)
                 lock = _locked(corners / f"{name}{_LOCK}")
@@ -149,6 +149,26 @@ class Room:
                     weakref.finalize(self, _leave, corner, lock)
                 self._corner = corner
             return self._corner
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it that are not there; their names are on disk when this returns."""
+    if not folder.is_dir():
+        make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        sync_folder(folder.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # a file system that keeps folders in another way
+            raise
+    finally:
+        os.close(handle)
 
 
 def _locked(path: Path) -> int:
