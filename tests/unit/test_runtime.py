@@ -27,7 +27,7 @@ from rcwt.terms import Terms, request_tokens
 class FullDisk(ResponseCache):
     """A cache whose disk has room for two responses."""
 
-    def put(self, request: Request, response: Response, body: KeptBody | None = None) -> None:
+    def put(self, request: Request, response: Response, body: KeptBody | None = None, *, paid: bool = True) -> None:
         if len(list(self.folder.rglob("*.json"))) == 2:
             raise OSError(errno.ENOSPC, "No space left on device")
         super().put(request, response, body)
@@ -85,7 +85,7 @@ class SlowDisk(ResponseCache):
         self.server, self.began = server, threading.Event()
         self.seen: list[int] = []
 
-    def put(self, request: Request, response: Response, body: KeptBody | None = None) -> None:
+    def put(self, request: Request, response: Response, body: KeptBody | None = None, *, paid: bool = True) -> None:
         self.began.set()
         time.sleep(0.2)
         received = self.server.stats()["received"] - 1  # without the preflight

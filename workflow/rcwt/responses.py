@@ -175,7 +175,8 @@ class ResponseCache:
         """Write what was read of a body that is on disk; where that cannot be, the next run reads it again."""
         if mend:
             try:
-                self._write({self.path(key): _record_bytes(key, record)})
+                # A record that a power cut empties is made from its body again, but for one that is none of its body.
+                self._write({self.path(key): _record_bytes(key, record)}, synced=record.failure is not None)
             except OSError as error:
                 log.warning("%s: what was read anew could not be written (%s)", self.path(key), error.strerror)
 
@@ -188,8 +189,8 @@ class ResponseCache:
         finally:
             self.room.release(size)
 
-    def put(self, request: Request, response: Response, body: KeptBody | None = None) -> None:
-        """Keep a response and the answer it was read from; both are on disk when this returns. Raises OSError.
+    def put(self, request: Request, response: Response, body: KeptBody | None = None, *, paid: bool = True) -> None:
+        """Keep a response and the answer it was read from; what is paid is on disk when this returns. Raises OSError.
 
         A response that is there already was asked for again: it is set aside, not lost.
         """
@@ -198,7 +199,7 @@ class ResponseCache:
         files = {self.body_path(key): body.to_bytes(key, asked)} if body else {}
         if self.path(key).exists():
             self.room.within(lambda: self._set_aside(key), 2**16)
-        self._write({**files, self.path(key): _record_bytes(key, record)})
+        self._write({**files, self.path(key): _record_bytes(key, record)}, synced=paid)
 
     def put_unread(self, request: Request, body: KeptBody) -> Path:
         """Keep an answer that cannot be read; it is on disk when this returns. Raises OSError."""
@@ -216,22 +217,23 @@ class ResponseCache:
             shutil.copyfile(self.body_path(key), self.path(key).with_suffix(f".before-{number}.body.gz"))
         shutil.copyfile(self.path(key), aside)
 
-    def _write(self, files: dict[Path, bytes]) -> None:
+    def _write(self, files: dict[Path, bytes], *, synced: bool = True) -> None:
         """Write files of one folder, in order, where the disk is full in the room that was set aside."""
         size = sum(len(content) + 2**12 for content in files.values())
-        self.room.within(lambda: self._write_once(files), size)
+        self.room.within(lambda: self._write_once(files, synced), size)
 
-    def _write_once(self, files: dict[Path, bytes]) -> None:
+    def _write_once(self, files: dict[Path, bytes], synced: bool) -> None:
         written: list[tuple[Path, Path]] = []
         try:
             for path, content in files.items():
                 written.append((self.room.new_file(), path))
-                _write_synced(written[-1][0], content)
+                _write_whole(written[-1][0], content, synced)
             folder = written[0][1].parent
             make_folder(folder)
             for temporary, path in written:
                 temporary.replace(path)
-            sync_folder(folder)
+            if synced:
+                sync_folder(folder)
         except BaseException:
             for temporary, _ in written:
                 temporary.unlink(missing_ok=True)
@@ -245,11 +247,12 @@ def _record_bytes(key: str, record: _Record) -> bytes:
     return json.dumps(kept, ensure_ascii=False).encode()
 
 
-def _write_synced(path: Path, content: bytes) -> None:
+def _write_whole(path: Path, content: bytes, synced: bool) -> None:
     with path.open("wb") as file:
         file.write(content)
         file.flush()
-        os.fsync(file.fileno())
+        if synced:
+            os.fsync(file.fileno())
 
 
 class KeptResponses:

@@ -96,7 +96,7 @@ class Runtime:
         return [outcome for outcome in outcomes if isinstance(outcome, Response)]
 
     def _keep(self, request: Request, response: Response) -> Response:
-        self.cache.put(request, response)
+        self.cache.put(request, response, paid=False)
         return response
 
     async def _remote_calls(self, missing: Sequence[Request], model: str, role: Role) -> list[Response | BaseException]:
