@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from rcwt import ledger
+from rcwt import ledger, reading
 from rcwt.digests import code_digest, digest
 from rcwt.kept_bodies import KeptBody
+from rcwt.keys import SCRUBBED, read_key
 from rcwt.reading import reading_digest
 from rcwt.received import Received
 from rcwt.records import Response, Usage
@@ -268,3 +269,22 @@ def test_no_stage_but_the_reading_of_answers_depends_on_its_code(monkeypatch: py
                     wanted += digests._imports(path)
         assert not seen & {"reading.py", "replies.py", "responses.py"}, stage
     assert code_digest("reading") == reading_digest() != code_digest("scoring")
+
+
+def test_an_answer_in_which_a_key_shows_only_once_it_is_read_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_KEY", "sk-planted-0123456789abcdef")
+    key = read_key("SOME_KEY")
+    assert key is not None
+    parts = [{"type": "text", "text": f"It is {key[:9]}"}, {"type": "text", "text": f"{key[9:]}."}]
+    split = {"choices": [{"message": {"content": parts}, "finish_reason": "stop"}]}
+    escaped = json.dumps(REPLY).replace(
+        "A reply", "It is " + "".join(f"\\u{ord(sign):04x}" for sign in key[:4]) + key[4:]
+    )
+    for body in (split, escaped):
+        reply = reading.read(answer(body).received)
+        assert SCRUBBED in (reply.text or "")
+        assert reply.received is None
+    assert reading.read(answer().received).received == answer().received
+    # A text that says the words that stand for a key holds none.
+    said = json.dumps(REPLY).replace("A reply", f"A {SCRUBBED} reply")
+    assert reading.read(answer(said).received).received is not None

@@ -5,6 +5,7 @@ usage stand in the last events that have them. Each stream below is the whole bo
 """
 
 import json
+import time
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -245,3 +246,59 @@ def test_an_object_that_a_tool_is_called_with_is_put_together() -> None:
     reply = outcome(as_events(events, "anthropic"), "anthropic")
     assert isinstance(reply, WireReply)
     assert reply.text == '{"redis": 1}'
+
+
+@given(st.text(alphabet='{}[]":, \n\rdat:event[DONE]0\ufeff\0', max_size=60), st.sampled_from(PROTOCOLS))
+def test_whatever_a_body_holds_it_is_a_reply_or_a_fault(body: str, protocol: str) -> None:
+    assert isinstance(outcome(body, protocol), WireReply | TransientFault | PermanentFault)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    *(
+                        "object",
+                        "choices",
+                        "delta",
+                        "content",
+                        "index",
+                        "finish_reason",
+                        "usage",
+                        "error",
+                        "id",
+                        "message",
+                    ),
+                    *("type", "content_block", "candidates", "parts", "text", "finishReason", "promptFeedback"),
+                ]
+            ),
+            inner | st.sampled_from(["message_start", "content_block_delta", "message_stop", "chat.completion.chunk"]),
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.lists(JSON, max_size=4), st.sampled_from(PROTOCOLS), st.sampled_from(sorted(FORMS)))
+def test_events_of_any_types_are_a_reply_or_a_fault(events: list[Any], protocol: str, form: str) -> None:
+    lines = "".join(f"data: {json.dumps(event)}\n\n" for event in events)
+    body = lines if form.startswith("events") else json.dumps(events) if form == "a list" else as_lines(events)
+    assert isinstance(outcome(body, protocol), WireReply | TransientFault | PermanentFault)
+
+
+def test_a_long_stream_is_read_in_time_that_grows_with_its_length() -> None:
+    def events_read(number: int) -> float:
+        body = as_events(openai([f"{n} " for n in range(number)]))
+        best = float("inf")
+        for _ in range(3):
+            began = time.process_time()
+            assert isinstance(outcome(body), WireReply)
+            best = min(best, time.process_time() - began)
+        return best
+
+    # Eight times as many events; a square of them would take 64 times as long.
+    assert events_read(8000) < 24 * events_read(1000)

@@ -53,7 +53,7 @@ class Runtime:
 
         Raises CallError when some could not be had: the others of the cell are in the cache by then.
         """
-        again = self.config.ask_again
+        again = self.config.ask_again and not self.config.offline
         kept = {request.key: self.cache.get(request.key, again=again) for request in requests}
         self.progress.cached += sum(response is not None for response in kept.values())
         missing = [request for request in requests if kept[request.key] is None]
