@@ -6,12 +6,11 @@ output at its cap. The expected output of a call is the mean of what the cache h
 """
 
 import csv
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal
 from fractions import Fraction
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,7 +22,8 @@ from rcwt.ledger import in_full
 from rcwt.preflights import preflight_request
 from rcwt.prompts import prompt_tokens
 from rcwt.records import Response
-from rcwt.responses import KeptResponses, Request, ResponseCache
+from rcwt.requests import Request
+from rcwt.responses import KeptResponses, ResponseCache
 from rcwt.statuses import NON_ANSWERS
 from rcwt.study import Study
 from rcwt.terms import Terms, output_cap, request_tokens
@@ -101,6 +101,8 @@ class Planner:
         self._requests: dict[tuple[str, str], tuple[Request, list[str]]] = {}
         self._frames: dict[tuple[str, str], JudgeFrame] = {}
         self._means: dict[tuple[str, Role], Fraction | None] = {}
+        #: Of the last plan made, kept responses that would count as failures today, by model and finish word.
+        self.failing: Counter[tuple[str, str]] = Counter()
         #: Of the last plan made, the first request of each model that has a call to make over a network.
         self.first: dict[str, Request] = {}
 
@@ -113,11 +115,12 @@ class Planner:
         """
         tallies: dict[tuple[str | None, str, Role], _Tally] = defaultdict(_Tally)
         planned: set[str] = set()
-        self.first = {}
+        self.first, self.failing = {}, Counter()
         for condition, model in cells.answered:
             tally = tallies[self.study.conditions[condition].experiment, model, "target"]
             request, keys = self.requests(condition, model)
-            missing = {key for key in keys if key not in self.kept} - planned
+            missing = {key for key in keys if key not in self.kept}
+            missing = (missing | self._again(model, set(keys) - missing)) - planned
             planned |= missing
             tally.cached += len(keys) - len(missing)
             if missing:
@@ -133,19 +136,41 @@ class Planner:
             tallies[None, model, "preflight"].add(1, size, size, Fraction(cap), cap, self.terms(model))
         return [self._row(key, tallies[key]) for key in sorted(tallies, key=self._place)]
 
+    def _again(self, model: str, keys: Iterable[str]) -> set[str]:
+        """Note which of these kept responses would be failures today; those of them that are asked again."""
+        found = self.failing_of(model, keys)
+        self.failing.update((model, word) for word in found.values())
+        return set(found) if self.config.ask_again else set()
+
+    def judge_keys(self, condition: str, model: str, judge: str, trials: int | None = None) -> Iterator[str]:
+        """Keys of a judge's first requests about a cell's kept replies, of all or of the first `trials` trials."""
+        for key in self.requests(condition, model)[1][:trials]:
+            response = self.kept.read(key)
+            if response is not None and (text := _answer(response)):
+                asked = self._frame(condition, judge).request(key, text)
+                if asked is not None:
+                    yield asked.key
+
+    def failing_of(self, model: str, keys: Iterable[str]) -> dict[str, str]:
+        """Kept responses of a model that would count as failures today, with their finish words."""
+        if self.config.registry[model].embedded:
+            return {}
+        return {key: word for key in keys if (word := self.kept.failure(key)) is not None}
+
     def _judge(self, condition: str, model: str, judge: str, tally: _Tally) -> None:
         """Count the calls of a judge for one cell."""
         frame, by = self._frame(condition, judge), self.terms(judge)
         request, keys = self.requests(condition, model)
         reply_cap = output_cap(request.params)
         said, unseen = self.reply(judge, "judge", frame.cap), 0
+        again = set(self.failing_of(model, keys)) if self.config.ask_again else set()
         for key in keys:
             response = self.kept.read(key)
-            if response is None:
+            if response is None or key in again:
                 unseen += 1
             elif text := _answer(response):
                 asked = frame.request(key, text)
-                if asked is not None and asked.key in self.kept:
+                if asked is not None and asked.key in self.kept and not self._again(judge, [asked.key]):
                     tally.cached += 1
                 else:
                     size = request_tokens(asked) if asked else frame.tokens + count(text)
@@ -198,12 +223,7 @@ class Planner:
     def _judge_keys(self, judge: str) -> Iterator[str]:
         for condition, model, by in self.study.scored:
             if by == judge:
-                for key in islice(self.requests(condition, model)[1], JUDGED_TRIALS):
-                    response = self.kept.read(key)
-                    if response is not None and (text := _answer(response)):
-                        asked = self._frame(condition, judge).request(key, text)
-                        if asked is not None:
-                            yield asked.key
+                yield from self.judge_keys(condition, model, judge, JUDGED_TRIALS)
 
     def _frame(self, condition: str, judge: str) -> JudgeFrame:
         task = self.study.conditions[condition].task

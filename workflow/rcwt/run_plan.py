@@ -8,10 +8,11 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from rcwt.asked_again import notes
 from rcwt.config import Config
 from rcwt.errors import RcwtError
 from rcwt.keys import read_key
-from rcwt.plan import Cells, Planner, line, network_calls, plan, refusal
+from rcwt.plan import Cells, Planner, line, network_calls, refusal
 from rcwt.responses import ResponseCache
 from rcwt.study import Study
 
@@ -45,7 +46,9 @@ def print_spend(workflow: Any, study: Study) -> None:
         return
     with contextlib.suppress(OSError):  # nobody may be reading any more
         sys.stdout.flush()
-    print(line(plan(study, planned_cells(workflow, study), ResponseCache())), file=sys.stderr, flush=True)
+    planner = Planner(study, ResponseCache())
+    rows = planner.rows(planned_cells(workflow, study))
+    print(*notes(planner), line(rows), sep="\n", file=sys.stderr, flush=True)
 
 
 def begin(workflow: Any, study: Study) -> None:
@@ -62,6 +65,8 @@ def begin(workflow: Any, study: Study) -> None:
     counted = dict.fromkeys(study.conditions, 0) if config.max_usd is None else None
     planner = Planner(study, ResponseCache(), counted)
     rows = planner.rows(planned_cells(workflow, study))
+    for note in notes(planner):
+        print(note, file=sys.stderr, flush=True)
     if config.max_usd is not None and config.on_cap == "refuse":
         reason = refusal(rows, config.max_usd)
         if reason is not None:

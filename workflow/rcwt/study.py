@@ -143,8 +143,9 @@ class Study:
         return calls.call_identity(design.params, self.model(model))
 
     def calls_digest(self, condition: str, model: str) -> str:
-        """`call_identity` as one stable parameter."""
-        return canonical_json(self.call_identity(condition, model))
+        """`call_identity` as one stable parameter; of a model over a network also the code that reads what it sends."""
+        read_by = {} if self.model(model).embedded else {"reading": code_digest("reading")}
+        return canonical_json({**self.call_identity(condition, model), **read_by})
 
     def judge_identity(self, condition: str, judge: str) -> dict[str, Any]:
         """What makes one language-model judge's requests differ from another's: endpoint, model, parameters."""
@@ -164,7 +165,7 @@ class Study:
         if judge == HUMAN_JUDGE:
             return digest([judge, self._audit_digest, statement_digest(task), code_digest("scoring")])
         identity = self.judge_identity(condition, judge)
-        return digest([judge, identity, statement_digest(task), code_digest("scoring")])
+        return digest([judge, identity, statement_digest(task), code_digest("scoring"), code_digest("reading")])
 
     @cached_property
     def _audit_digest(self) -> str:
