@@ -50,15 +50,18 @@ _WORDS: dict[End, str] = {
 # Numbers of Gemini's enum, which some clients print in the place of its words. Its two services number differently
 # from 6 on; up to 11 both mean a filter, or a tool's call gone wrong, and no tools are sent.
 _CODES: dict[End, str] = {"ok": "0 1", "truncated": "2", "filtered": "3 4 6 7 8 9 10 11", "failed": "5"}
-_PREFIX = re.compile(r"(?:finish_?|stop_?|done_?)?reason_", re.IGNORECASE)
+_PREFIX = re.compile(r"(?:\w+\.)?(?:(?:finish|stop|done)?[-_ ]?reason[-_ ])?", re.IGNORECASE)
 #: A longer word is no word of a vendor's.
-_LONGEST = 200
+_LONGEST = 100
 
 
 def _spelled(word: str) -> str:
-    """A word without what vendors spell differently; itself where nothing would be left."""
-    bare = word.strip()[:_LONGEST].rpartition(".")[2]
-    return re.sub(r"[^a-z0-9]", "", _PREFIX.sub("", bare, count=1).lower()) or word
+    """A word without what vendors spell differently; itself where that is no word."""
+    if len(word) > _LONGEST:
+        return word
+    bare = word.strip()
+    prefix = _PREFIX.match(bare)
+    return re.sub(r"[^a-z0-9]", "", bare[prefix.end() if prefix else 0 :].lower()) or word
 
 
 _ENDS: dict[str, End] = {
@@ -88,8 +91,8 @@ def end_of(word: str | None) -> End | None:
 def deciding(word: str | None, native: str | None) -> str | None:
     """Of the word of a service and that of the model's vendor behind it, the one that decides.
 
-    A service words several vendors' ends as one (OpenRouter: `stop` for a refusal, `error` for a filter), so the vendor's
-    word decides where it says more; a word that nobody knows decides only alone.
+    A service words several vendors' ends as one (OpenRouter: `stop` for a refusal, `error` for a filter), so the
+    vendor's word decides where it says more; a word that nobody knows decides only alone.
     """
     said = [one for one in (word, native) if one is not None and one.strip()]
     known = [(_WEIGHT.index(end), one) for one in said if (end := end_of(one)) is not None]

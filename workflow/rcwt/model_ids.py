@@ -3,13 +3,13 @@
 import re
 from collections import Counter
 
-# What does not tell one model from another. A date or build: 2025-04-14, 20241022, 08-2024, 05-20, 0613, 2411, 001, v1:0.
-_DATES = r"""(?:19|20)\d\d[-_.]?\d\d[-_.]?\d\d | \d\d-20\d\d | 20\d\d-\d\d | \d\d-\d\d | \d{6} | \d{4} | 00\d | v\d+:\d+"""
+# What does not tell one model from another. A date or a build: 2025-04-14, 20241022, 08-2024, 05-20, 0613, 2411, 001.
+_DATES = r"(?:19|20)\d\d[-_.]?\d\d[-_.]?\d\d|\d\d-20\d\d|20\d\d-\d\d|\d\d-\d\d|\d{6}|\d{4}|00\d|v\d+:\d+"
 # How its weights are stored: q4_k_m, iq3_xs, fp8, w4a16, mxfp4, 4bit, awq, gguf.
-_STORED = r"""i?q\d(?:_[a-z0-9]+)* | [bn]?[fb]p?\d+ | nf4 | mxfp\d | u?int\d+ | w\d+a\d+ | \d+bits? | awq | gptq | gguf | mlx | bnb"""
+_STORED = r"i?q\d(?:_[a-z0-9]+)*|[bn]?[fb]p?\d+|nf4|mxfp\d|u?int\d+|w\d+a\d+|\d+bits?|awq|gptq|gguf|mlx|bnb"
 # What OpenRouter calls its offers of one model.
 _OFFERS = "free|nitro|floor|exacto|online|extended"
-_NOISE = re.compile(rf"(?<![a-z0-9])(?:{_DATES}|{_STORED}|latest|{_OFFERS})(?![a-z0-9])", re.VERBOSE)
+_NOISE = re.compile(rf"(?<![a-z0-9])(?:{_DATES}|{_STORED}|{_OFFERS}|latest)(?![a-z0-9])")
 # Fireworks writes a point between digits as a p: v3p1.
 _POINT = re.compile(r"(?<=\d)p(?=\d)")
 _WORD = re.compile(r"\d+(?:x\d+)?[a-z]*|[a-z]+")
@@ -29,9 +29,9 @@ _VARIANTS = frozenset(
 def same_model(asked: str, answered: str) -> bool:
     """Whether `answered`, the id in a reply, is `asked` or a form of it; neither has litellm's provider before it.
 
-    Forms of an id are: another path before its name (`models/…`, `accounts/…/models/…`, `meta-llama/…`, a folder), other
-    case and separators, another order of its words (`claude-3.5-haiku`, `claude-haiku-3-5`); a date, a build, `latest`, an
-    offer (`:free`) or how the weights are stored (`fp8`, `Q4_K_M`, `.gguf`), more or less; and other words more or less,
+    Forms of an id are: another path before its name (`models/…`, `accounts/…/models/…`, a folder), other case and
+    separators, another order of its words (`claude-3.5-haiku`, `claude-haiku-3-5`); a date, a build, `latest`, an offer
+    (`:free`) or how the weights are stored (`fp8`, `Q4_K_M`, `.gguf`), more or less; and other words more or less,
     unless such a word names another model: a size (`8b`), a version, or a variant (`gpt-4o` and `gpt-4o-mini`). An id
     without a version may be answered by one with it (`gemini-flash-latest`).
     """

@@ -52,10 +52,10 @@ class WireReply:
     """One complete reply of a model.
 
     `text` is what the model wrote (of a refusal, the refusal), None where it wrote nothing.
-    `finish_reason` is the provider's own word, of two the one that decided. `response_id` is Anthropic's `request-id` header, elsewhere
-    the body's id. `requested` are the parameters asked for by name, `sent` every field of the request body
-    but the conversation. `latency_s` runs from the request's leaving to the reply's last byte, in seconds;
-    `time_utc` is when it left.
+    `finish_reason` is the provider's own word, of two the one that decided. `response_id` is Anthropic's `request-id`
+    header, elsewhere the body's id. `requested` are the parameters asked for by name, `sent` every field of the
+    request body but the conversation. `latency_s` runs from the request's leaving to the reply's last byte, in
+    seconds; `time_utc` is when it left.
     """
 
     status: Status
@@ -85,8 +85,8 @@ _NO_ROOM = "could not finish the message because max_tokens or model output limi
 def read_reply(protocol: Protocol, body: str, headers: Mapping[str, str]) -> WireReply | None:
     """Read a 2xx body in its provider's shape; None where it is not one (not JSON, or something else).
 
-    `body` has passed `keys.scrub`; `headers` are the response's, names in lower case. Raises FailedReplyError for a reply
-    that ended in a failure of the provider.
+    `body` has passed `keys.scrub`; `headers` are the response's, names in lower case. Raises FailedReplyError for a
+    reply that ended in a failure of the provider.
     """
     try:
         parsed = read_json(body)
@@ -284,11 +284,10 @@ def _checked(
         # No request has an empty prompt: some servers fill in zeros for what they do not count.
         prompt, completion = None, completion or None
         notes.append("the server reported 0 prompt tokens")
-    unsaid = 0 if prompt is None or total is None else total - prompt - (completion or 0)
-    if unsaid > 0:
+    if prompt is not None and completion is not None and total is not None and total > prompt + completion:
         # Thoughts or audio that the vendor leaves out of the completion, and bills.
-        completion = (completion or 0) + unsaid
-        notes.append(f"{unsaid} tokens that only the total counts were added to the completion")
+        notes.append(f"{total - prompt - completion} tokens that only the total counts were added to the completion")
+        completion = total - prompt
     absent = [name for name, value in (("prompt", prompt), ("completion", completion)) if value is None]
     if absent:
         notes.append(f"no {' and '.join(absent)} tokens in the reply")
