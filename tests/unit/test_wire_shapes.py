@@ -1,6 +1,7 @@
 """The reader against real responses: masked recordings of some thirty services, each with an independent reading."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,20 @@ import pytest
 from rcwt.faults import read_error
 from rcwt.replies import read_reply, reply_of_error
 
-SHAPES = Path(__file__).parents[3] / "shared" / "wire" / "shapes.jsonl"
+SHARED = Path(os.environ.get("RCWT_SHARED", Path(__file__).parents[3] / "shared"))
+SHAPES = SHARED / "wire" / "shapes.jsonl"
 
 
 def shapes() -> list[Any]:
     if not SHAPES.exists():
-        return [pytest.param(None, marks=pytest.mark.skip(reason="shared/wire/shapes.jsonl is not here"))]
+        return [
+            pytest.param(
+                None,
+                marks=pytest.mark.skip(
+                    reason=f"the recorded responses are not at {SHAPES} (set RCWT_SHARED to a folder that holds wire/)"
+                ),
+            )
+        ]
     lines = SHAPES.read_text(encoding="utf-8").splitlines()
     return [
         pytest.param(shape, id=f"{number}-{shape['host']}")
