@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcwt.finishes import End, deciding, end_of, word_of
-from rcwt.replies import FailedReplyError, Protocol, WireReply, read_reply
+from rcwt.replies import FailedReplyFault, Protocol, WireReply, read_reply
 
 WORDS: dict[End, list[str | None]] = {
     "ok": [
@@ -72,7 +72,7 @@ def read(protocol: Protocol, word: object, text: str | None = "5 ms.", **more: A
 def test_each_known_word_has_its_end_in_every_protocol(protocol: Protocol, word: str | None, end: End) -> None:
     assert end_of(word) == end
     if end == "failed":
-        with pytest.raises(FailedReplyError) as failed:
+        with pytest.raises(FailedReplyFault) as failed:
             read(protocol, word)
         assert failed.value.word == word
     else:
@@ -110,7 +110,7 @@ def test_a_word_may_be_a_number_or_stand_in_an_object(value: object, word: str |
 def test_whatever_stands_in_the_field_the_reply_has_an_end(value: Any) -> None:
     word = word_of(value)
     if end_of(word) == "failed":
-        with pytest.raises(FailedReplyError):
+        with pytest.raises(FailedReplyFault):
             read("openai", value)
     else:
         assert read("openai", value).status == (end_of(word) or "unknown_finish")
@@ -141,7 +141,7 @@ def test_whatever_stands_in_the_field_the_reply_has_an_end(value: Any) -> None:
 def test_of_two_words_one_decides_and_is_shown(word: str | None, native: str | None, decides: str | None) -> None:
     assert deciding(word, native) == decides
     if end_of(decides) == "failed":
-        with pytest.raises(FailedReplyError):
+        with pytest.raises(FailedReplyFault):
             read("openai", word, native_finish_reason=native)
     else:
         assert read("openai", word, native_finish_reason=native).finish_reason == decides

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from functools import lru_cache
 
 # What does not tell one model from another. A date or a build: 2025-04-14, 20241022, 08-2024, 05-20, 0613, 2411, 001.
 _DATES = r"(?:19|20)\d\d[-_.]?\d\d[-_.]?\d\d|\d\d-20\d\d|20\d\d-\d\d|\d\d-\d\d|\d{6}|\d{4}|00\d|v\d+:\d+"
@@ -26,6 +27,7 @@ _VARIANTS = frozenset(
 )
 
 
+@lru_cache(maxsize=1024)
 def same_model(asked: str, answered: str) -> bool:
     """Whether `answered`, the id in a reply, is `asked` or a form of it; neither has litellm's provider before it.
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rcwt.bodies import members_of, parts_of, read_json, text_of, whole_number
-from rcwt.errors import RcwtError
-from rcwt.faults import ErrorBody
+from rcwt.faults import ErrorBody, TransientFault
 from rcwt.finishes import deciding, end_of, word_of
 from rcwt.records import Status
 
@@ -23,12 +22,12 @@ MOST_TOKENS = 10**9
 _SCHEMA_TOOL = "json_tool_call"
 
 
-class FailedReplyError(RcwtError):
-    """A body whose finish word says that the provider failed; `word` is that word."""
+class FailedReplyFault(TransientFault):
+    """A success whose finish word says that the provider failed, like an error in a 200; `word` is that word."""
 
     def __init__(self, word: str) -> None:
         self.word = word
-        super().__init__(f"the reply ended with {word[:100]!r}, a failure of the provider")
+        super().__init__(200, f"the reply ended with {word[:100]!r}, a failure of the provider", maybe_billed=True)
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ _NO_ROOM = "could not finish the message because max_tokens or model output limi
 def read_reply(protocol: Protocol, body: str, headers: Mapping[str, str]) -> WireReply | None:
     """Read a 2xx body in its provider's shape; None where it is not one (not JSON, or something else).
 
-    `body` has passed `keys.scrub`; `headers` are the response's, names in lower case. Raises FailedReplyError for a
+    `body` has passed `keys.scrub`; `headers` are the response's, names in lower case. Raises FailedReplyFault for a
     reply that ended in a failure of the provider.
     """
     try:
@@ -117,7 +116,7 @@ def reply_of_error(error: ErrorBody) -> WireReply | None:
 def _status(word: str | None, text: str | None, refusal: str | None = None) -> Status:
     end = end_of(word)
     if end == "failed":
-        raise FailedReplyError(word or "")
+        raise FailedReplyFault(word or "")
     if end in ("truncated", "refused", "filtered"):
         return end
     if refusal:

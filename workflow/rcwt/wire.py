@@ -15,7 +15,7 @@ from rcwt.exchange import READ_TIMEOUT_S, Exchange, Settled, clients, load_litel
 from rcwt.faults import PermanentFault, TransientFault, fault_of, permanent, read_error
 from rcwt.keys import SURELY_A_SECRET, read_key, scrub
 from rcwt.parameters import OUTPUT_CAPS, Message, renamed, unbounded
-from rcwt.replies import FailedReplyError, Protocol, WireReply, read_reply, reply_of_error
+from rcwt.replies import Protocol, WireReply, read_reply, reply_of_error
 
 # Given always, so that no environment variable can send a paid request elsewhere.
 _VENDORS = {
@@ -211,10 +211,7 @@ def _answered(endpoint: Endpoint, exchange: Exchange, status: int, body: str) ->
         if outcome is None:
             raise fault_of(error, exchange.headers)
         return outcome
-    try:
-        reply = read_reply(endpoint.protocol, body, exchange.headers)
-    except FailedReplyError as failed:
-        raise TransientFault(status, str(failed), maybe_billed=True) from None
+    reply = read_reply(endpoint.protocol, body, exchange.headers)
     if reply is None:
         raise TransientFault(
             status,
