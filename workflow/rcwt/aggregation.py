@@ -14,8 +14,8 @@ import pandas as pd
 from rcwt.config import EMBEDDED, RULES_JUDGE
 from rcwt.digests import file_digest
 from rcwt.errors import StaleResultError
-from rcwt.model_ids import same_model
 from rcwt.records import TrialRecord, read_records
+from rcwt.returned_ids import same_model
 from rcwt.scoring.outcomes import CellScores, read_scores
 from rcwt.trials import SCORE_SCHEMA, TRIAL_SCHEMA, write_table
 
