@@ -48,11 +48,19 @@ def test_gemini_thoughts_are_output() -> None:
     assert "inside" in (read.note or "")
 
 
-def test_gemini_absent_count_is_zero_only_where_the_total_says_so() -> None:
+def test_gemini_absent_count_is_what_the_total_says() -> None:
     assert usage_of("gemini", {"promptTokenCount": 9, "totalTokenCount": 9}).completion_tokens == 0
-    read = usage_of("gemini", {"promptTokenCount": 9, "totalTokenCount": 30})
-    assert read.completion_tokens is None
-    assert read.note == "no completion tokens in the reply"
+    assert usage_of("gemini", {"promptTokenCount": 9, "totalTokenCount": 30}).completion_tokens == 21
+    for unsaid in ({}, {"totalTokenCount": 8}, {"totalTokenCount": 30, "candidatesTokenCount": "many"}):
+        read = usage_of("gemini", {"promptTokenCount": 9, **unsaid})
+        assert read.completion_tokens is None
+        assert read.note == "no completion tokens in the reply"
+
+
+def test_an_absent_completion_is_what_the_total_says_and_a_wrong_one_is_missing() -> None:
+    assert usage_of("openai", {"prompt_tokens": 9, "total_tokens": 30}).completion_tokens == 21
+    for unsaid in ({}, {"total_tokens": 9}, {"total_tokens": 30, "completion_tokens": -1}):
+        assert usage_of("openai", {"prompt_tokens": 9, **unsaid}).completion_tokens is None
 
 
 @pytest.mark.parametrize("protocol", ["openai", "gemini"])

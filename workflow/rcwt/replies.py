@@ -184,6 +184,8 @@ def _openai_usage(usage: Mapping[str, Any]) -> Usage:
     prompt, completion = _counted([usage], _PROMPT), _counted([usage], _COMPLETION)
     cached, reasoning = _counted(prompt_parts, _CACHED), _counted(completion_parts, _REASONING)
     total, note = _count(usage.get("total_tokens")), None
+    if completion is None and prompt and total and total > prompt and _absent(usage, _COMPLETION):
+        completion = 0  # what there is stands in the total
     if prompt and completion is not None and total is not None:
         beside = (cached or 0) + (_counted(prompt_parts, _WRITTEN) or 0)
         if beside and beside != reasoning and total == prompt + beside + completion:
@@ -199,6 +201,10 @@ def _counted(parts: Sequence[Mapping[str, Any]], names: Sequence[str]) -> int | 
     """The first count under one of `names`, looked for in all parts before the next name is."""
     found = (_count(part.get(name)) for name in names for part in parts)
     return next((count for count in found if count is not None), None)
+
+
+def _absent(usage: Mapping[str, Any], names: Sequence[str]) -> bool:
+    return all(usage.get(name) is None for name in names)
 
 
 def _anthropic(body: dict[str, Any], headers: Mapping[str, str]) -> WireReply | None:
@@ -260,8 +266,9 @@ def _gemini_usage(usage: Mapping[str, Any]) -> Usage:
     visible, thoughts = _count(usage.get("candidatesTokenCount")), _count(usage.get("thoughtsTokenCount"))
     note = None
     if visible is None and thoughts is None:
-        # proto3 leaves a zero out, so an absent count is zero only where the total confirms it.
-        completion = 0 if prompt is not None and total == prompt else None
+        # proto3 leaves a zero out, so an absent count is zero, but for what the total tells.
+        absent = _absent(usage, ("candidatesTokenCount", "thoughtsTokenCount"))
+        completion = 0 if absent and prompt is not None and total is not None and total >= prompt else None
     elif total is not None and prompt is not None and thoughts and total == prompt + (visible or 0):
         completion = visible
         note = "thought tokens were counted inside the candidates' tokens"
