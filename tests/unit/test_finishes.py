@@ -89,7 +89,21 @@ def test_case_and_separators_do_not_count(known: tuple[str | None, End], spell: 
 
 
 @pytest.mark.parametrize(
-    "word", ["novel", "STOPPED_BY_MOON", "stop_and_think", "...", "99", "halt", "x" * 100_000, "stop" + 200 * " " + "x"]
+    "word",
+    [
+        "novel",
+        "STOPPED_BY_MOON",
+        "stop_and_think",
+        "...",
+        "99",
+        "halt",
+        "-1",
+        "1.5",
+        "stop停",
+        "x.1",
+        "x" * 100_000,
+        "stop" + 200 * " " + "x",
+    ],
 )
 @pytest.mark.parametrize("protocol", ["openai", "anthropic", "gemini"])
 def test_a_word_that_nobody_knows_is_said(protocol: Protocol, word: str) -> None:

@@ -119,6 +119,10 @@ def test_a_cache_beside_the_prompt_is_prompt_and_not_output() -> None:
     # Anthropic's own counts, passed on.
     anthropic = {"input_tokens": 5, "output_tokens": 7, "cache_read_input_tokens": 300}
     assert usage_of("openai", anthropic) == Usage(305, 300, 7, None, None)
+    # The total tells whether the cache is a part of the input.
+    for prompt, total in ((305, 312), (5, 12)):
+        read = usage_of("openai", {**anthropic, "total_tokens": total})
+        assert (read.prompt_tokens, read.completion_tokens) == (prompt, 7)
 
 
 def test_counts_by_the_names_of_the_newer_protocol() -> None:

@@ -61,12 +61,11 @@ def _spelled(word: str) -> str:
         return word
     bare = word.strip()
     prefix = _PREFIX.match(bare)
-    return re.sub(r"[^a-z0-9]", "", bare[prefix.end() if prefix else 0 :].lower()) or word
+    return re.sub(r"[\W_]", "", bare[prefix.end() if prefix else 0 :].lower()) or word
 
 
-_ENDS: dict[str, End] = {
-    _spelled(word): end for table in (_WORDS, _CODES) for end, words in table.items() for word in words.split()
-}
+_OF_WORD: dict[str, End] = {_spelled(word): end for end, words in _WORDS.items() for word in words.split()}
+_OF_CODE: dict[str, End] = {code: end for end, codes in _CODES.items() for code in codes.split()}
 #: Which of two known words decides: a filter or a limit would only end the next attempt too, a failure may pass.
 _WEIGHT: tuple[End, ...] = ("filtered", "refused", "truncated", "failed", "ok")
 
@@ -85,7 +84,9 @@ def word_of(value: object) -> str | None:
 
 def end_of(word: str | None) -> End | None:
     """How a turn ended by its finish word; no word is a plain end. None for a word that nobody knows."""
-    return "ok" if word is None or not word.strip() else _ENDS.get(_spelled(word))
+    if word is None or not word.strip():
+        return "ok"
+    return _OF_CODE.get(word.strip()) or _OF_WORD.get(_spelled(word))
 
 
 def deciding(word: str | None, native: str | None) -> str | None:

@@ -176,14 +176,14 @@ _REASONING = ("reasoning_tokens", "thinking_tokens")
 
 
 def _openai_usage(usage: Mapping[str, Any]) -> Usage:
-    if _counted([usage], _PROMPT[:1]) is None and usage.keys() & {"cache_read_input_tokens", _WRITTEN[0]}:
+    total, note = _count(usage.get("total_tokens")), None
+    if total is None and usage.keys() & {"cache_read_input_tokens", _WRITTEN[0]} and not usage.keys() & {_PROMPT[0]}:
         # A gateway passes Anthropic's counts on, in which the prompt is what was not cached.
         return _anthropic_usage(usage)
     prompt_parts = [*(members_of(usage.get(name)) for name in _PROMPT_DETAILS), usage]
     completion_parts = [*(members_of(usage.get(name)) for name in _COMPLETION_DETAILS), usage]
     prompt, completion = _counted([usage], _PROMPT), _counted([usage], _COMPLETION)
     cached, reasoning = _counted(prompt_parts, _CACHED), _counted(completion_parts, _REASONING)
-    total, note = _count(usage.get("total_tokens")), None
     if completion is None and prompt and total and total > prompt and _absent(usage, _COMPLETION):
         completion = 0  # what there is stands in the total
     if prompt and completion is not None and total is not None:
