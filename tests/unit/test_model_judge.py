@@ -166,6 +166,11 @@ def test_a_truncated_response_is_judged_by_what_it_says() -> None:
     assert scores.status == "scored"
 
 
+def test_an_unknown_end_is_read_like_any_of_the_reply_and_of_the_judge() -> None:
+    (scores,) = judged(Judge(response(GOOD, status="unknown_finish")), "The limit is 8KB.", status="unknown_finish")
+    assert scores.status == "scored"
+
+
 def test_scores_are_kept_with_what_the_judge_said(tmp_path: Path) -> None:
     scores = tuple(judged(Judge(response(PROSE), response(GOOD)), "one"))
     cell = CellScores(condition="c", model="m", judge="j", judge_digest="d", calls_sha256="s", scores=scores)

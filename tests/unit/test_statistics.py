@@ -123,6 +123,24 @@ def test_calls_without_an_answer_are_misses_and_counted_apart():
     assert (row.bound_low, row.bound_high) == (0.2, 0.2)
 
 
+def test_an_unknown_end_is_scored_like_any_and_counted_apart():
+    row = pooled([one_call(0), one_call(1, status="unknown_finish"), one_call(2, status="unknown_finish")])
+    assert (row.n_unknown_finish, row.n_answered, row.n_truncated, row.n_unparsed) == (2, 3, 0, 0)
+    assert (row.hits, row.possible) == (6, 12)
+
+
+def test_calls_of_another_model_are_counted_where_replies_name_one(tmp_path):
+    trials, scores = tables([one_call(trial, q=q) for q in (0.0, 0.25) for trial in range(3)])
+    assert cells(trials, scores, B=10)["n_other_model"].isna().all()
+    # At q = 0 one other, one as asked, one that names none; at 25 % no reply names one.
+    trials["other_model"] = [True, False, None, None, None, None]
+    found = cells(trials, scores, B=10)
+    assert only(found, order=POOLED, q=0.0).n_other_model == 1
+    assert pd.isna(only(found, order=POOLED, q=0.25).n_other_model)
+    write_csv(found, tmp_path / "cells.csv")
+    assert set(pd.read_csv(tmp_path / "cells.csv", dtype=str)["n_other_model"].fillna("")) == {"1", ""}
+
+
 def test_misses_of_a_reply_without_its_form_or_behind_the_cap_are_counted_apart_and_not_missing():
     trials, scores = tables(
         [one_call(0), one_call(1, (0, 0, 0, 0)), one_call(2, (1, 1, 0, 0)), one_call(3, (1, 1, 1, 1))]

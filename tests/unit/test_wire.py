@@ -7,6 +7,7 @@ out as what it truly is. litellm is the real one; the server is tests/fixtures/f
 import pytest
 from wire_helpers import KEY, KEY_ENV, PARAMS, PROTOCOLS, ask
 
+from rcwt.faults import TransientFault
 from rcwt.replies import WireReply
 
 
@@ -62,10 +63,20 @@ def test_gemini_blocked_prompt_without_usage_is_filtered() -> None:
     assert reply.usage.prompt_tokens is None
 
 
-def test_gemini_other_with_text_is_an_answer() -> None:
-    reply = ask("gemini", "native:OTHER")
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_failure_of_the_provider_is_asked_again_with_or_without_text(protocol: str) -> None:
+    fault = ask(protocol, "native:OTHER")
+    assert isinstance(fault, TransientFault)
+    assert fault.maybe_billed
+    assert "'OTHER'" in fault.cause
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_word_that_nobody_knows_is_said_to_be_unknown(protocol: str) -> None:
+    reply = ask(protocol, "native:SOMETHING_NEW")
     assert isinstance(reply, WireReply)
-    assert (reply.status, reply.finish_reason) == ("ok", "OTHER")
+    assert (reply.status, reply.finish_reason) == ("unknown_finish", "SOMETHING_NEW")
+    assert reply.text
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

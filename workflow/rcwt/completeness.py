@@ -1,5 +1,7 @@
 """Whether enough of the planned scores are there: the share that is missing, a model, against `max_missing`.
 
+And whether there is a baseline at all: replies that the output cap cut before any text are misses that measure nothing.
+
 A missing score is one that the headline judge could not give; the misses of a call without an answer are not missing.
 """
 
@@ -7,6 +9,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from rcwt.caps import Caps, silent_baselines
 from rcwt.errors import RcwtError
 from rcwt.judged import judged_calls
 
@@ -18,19 +21,24 @@ _NAMED = 12
 
 
 class MissingScoresError(RcwtError):
-    """More scores of a model are missing than the configuration accepts."""
+    """More scores of a model are missing than the configuration accepts, or most of its baseline has no text."""
 
 
-def completeness(trials: pd.DataFrame, scores: pd.DataFrame, max_missing: float) -> pd.DataFrame:
+def completeness(
+    trials: pd.DataFrame, scores: pd.DataFrame, max_missing: float, caps: Caps | None = None
+) -> pd.DataFrame:
     """One row an experiment and model: effective items of its calls, and those without a headline score.
 
-    Raises MissingScoresError, naming the cells, where the share over all calls of a model is above `max_missing`.
+    Raises MissingScoresError, naming the cells, where the share over all calls of a model is above `max_missing`, and
+    where most of its calls at the smallest share of an experiment were cut at their output cap before any text.
     """
     calls = _headline(trials, scores)
     totals = calls.groupby(_MODEL)[["scores", "missing"]].sum()
     over = totals[totals["missing"] > max_missing * totals["scores"]]
-    if len(over):
-        raise MissingScoresError(_message(over, calls, max_missing))
+    problems = [_message(over, calls, max_missing)] if len(over) else []
+    problems += silent_baselines(trials, caps or {})
+    if problems:
+        raise MissingScoresError("\n".join(problems))
     grouped = calls.groupby(["source", "experiment", "model", "judge"], sort=False)
     table = grouped.agg(calls=("scores", "size"), scores=("scores", "sum"), missing=("missing", "sum")).reset_index()
     table["share_missing"] = table["missing"] / table["scores"]
@@ -60,8 +68,9 @@ def _message(over: pd.DataFrame, calls: pd.DataFrame, max_missing: float) -> str
         lines += _cells(cells[cells["missing"] > 0].sort_values("missing", ascending=False, kind="stable"))
     lines.append(
         "The scores files say why (status judge_unparsed, judge_truncated or not_scored). Take a judge that answers in "
-        "the form it is asked for (key 'judges', the first is the headline), or raise max_missing; the tables are made "
-        "all the same, and their bounds show what the missing scores could change."
+        "the form it is asked for (key 'judges', the first is the headline), give one whose replies are cut a larger "
+        "max_tokens (its `params` in the registry), or raise max_missing; the tables are made all the same, and their "
+        "bounds show what the missing scores could change."
     )
     return "\n".join(lines)
 

@@ -98,6 +98,7 @@ def _keyed(table: pd.DataFrame) -> pd.DataFrame:
 
 def _numbered(trials: pd.DataFrame) -> pd.DataFrame:
     numbered = _keyed(trials)[[*_CALL, "status", "headline_judge", "ceiling", *BUDGET]]
+    numbered["other_model"] = trials["other_model"].astype("boolean").to_numpy() if "other_model" in trials else pd.NA
     _refuse_doubled(numbered, _CALL, "trials")
     unknown = sorted({str(status) for status in numbered["status"]} - set(STATUSES))
     if unknown:

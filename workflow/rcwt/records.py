@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rcwt.errors import StaleResultError
 
-Status = Literal["ok", "truncated", "empty", "refused", "filtered"]
+Status = Literal["ok", "truncated", "empty", "refused", "filtered", "unknown_finish"]
 
 
 class Usage(BaseModel):

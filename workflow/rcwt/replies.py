@@ -6,18 +6,29 @@ are read here, and nothing is filled in that the server did not say.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rcwt.bodies import members_of, parts_of, read_json, text_of, whole_number
-from rcwt.faults import ErrorBody
+from rcwt.faults import ErrorBody, TransientFault
+from rcwt.finishes import deciding, end_of, word_of
 from rcwt.received import Received
 from rcwt.records import Status
 
 Protocol = Literal["openai", "anthropic", "gemini"]
 #: A count above this is no count of tokens.
 MOST_TOKENS = 10**9
+# litellm sends a schema to older Anthropic models as a tool of this name, which they are made to call.
+_SCHEMA_TOOL = "json_tool_call"
+
+
+class FailedReplyFault(TransientFault):
+    """A success whose finish word says that the provider failed, like an error in a 200; `word` is that word."""
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+        super().__init__(200, f"the reply ended with {word[:100]!r}, a failure of the provider", maybe_billed=True)
 
 
 @dataclass(frozen=True)
@@ -25,7 +36,8 @@ class Usage:
     """Tokens as the provider counted them; None is "not said", never zero.
 
     `prompt_tokens` includes `cached_tokens` (and, for Anthropic, those written to its cache);
-    `completion_tokens` includes `reasoning_tokens`. `note` says what is missing or does not add up.
+    `completion_tokens` includes `reasoning_tokens` and what only the total counts. `note` says what is missing or does
+    not add up.
     """
 
     prompt_tokens: int | None = None
@@ -40,11 +52,10 @@ class WireReply:
     """One complete reply of a model.
 
     `text` is what the model wrote (of a refusal, the refusal), None where it wrote nothing.
-    `finish_reason` is the provider's own word. `response_id` is Anthropic's `request-id` header, elsewhere
-    the body's id. `requested` are the parameters asked for by name, `sent` every field of the request body
-    but the conversation. `latency_s` runs from the request's leaving to the reply's last byte, in seconds;
-    `time_utc` is when it left.
-    `received` is what all of it was read from, where that can be kept.
+    `finish_reason` is the provider's own word, of two the one that decided. `response_id` is Anthropic's `request-id`
+    header, elsewhere the body's id. `requested` are the parameters asked for by name, `sent` every field of the
+    request body but the conversation. `latency_s` runs from the request's leaving to the reply's last byte, in
+    seconds; `time_utc` is when it left. `received` is what all of it was read from, where that can be kept.
     """
 
     status: Status
@@ -66,24 +77,6 @@ class WireReply:
         return self.usage.note
 
 
-# Each provider's words for an end that is no plain stop.
-_ENDS: dict[str, Status] = {
-    "length": "truncated",
-    "content_filter": "filtered",
-    "max_tokens": "truncated",
-    "model_context_window_exceeded": "truncated",
-    # The turn was paused to be continued in another request: what is here is a part of an answer.
-    "pause_turn": "truncated",
-    "refusal": "refused",
-    "MAX_TOKENS": "truncated",
-    "SAFETY": "filtered",
-    "RECITATION": "filtered",
-    "LANGUAGE": "filtered",
-    "BLOCKLIST": "filtered",
-    "PROHIBITED_CONTENT": "filtered",
-    "SPII": "filtered",
-    "IMAGE_SAFETY": "filtered",
-}
 _FILTER_CODES = frozenset({"content_filter", "content_policy_violation"})
 _FILTER_WORDS = ("content filtering policy", "content management policy", "flagged as potentially violating")
 # What OpenAI answers, as a 400, when the reasoning left no room for a single visible token.
@@ -93,7 +86,8 @@ _NO_ROOM = "could not finish the message because max_tokens or model output limi
 def read_reply(protocol: Protocol, body: str, headers: Mapping[str, str]) -> WireReply | None:
     """Read a 2xx body in its provider's shape; None where it is not one (not JSON, or something else).
 
-    `body` has passed `keys.scrub`; `headers` are the response's, names in lower case.
+    `body` has passed `keys.scrub`; `headers` are the response's, names in lower case. Raises FailedReplyFault for a
+    reply that ended in a failure of the provider.
     """
     try:
         parsed = read_json(body)
@@ -121,12 +115,16 @@ def reply_of_error(error: ErrorBody) -> WireReply | None:
     return WireReply(end, None, reason, None, None, None, usage)
 
 
-def _status(reason: str | None, text: str | None, refusal: str | None = None) -> Status:
-    end = _ENDS.get(reason or "")
-    if end is not None:
+def _status(word: str | None, text: str | None, refusal: str | None = None) -> Status:
+    end = end_of(word)
+    if end == "failed":
+        raise FailedReplyFault(word or "")
+    if end in ("truncated", "refused", "filtered"):
         return end
     if refusal:
         return "refused"
+    if end is None:
+        return "unknown_finish"
     return "ok" if text and text.strip() else "empty"
 
 
@@ -135,9 +133,10 @@ def _openai(body: dict[str, Any], headers: Mapping[str, str]) -> WireReply | Non
     choice = _first(choices)
     if choice is None:
         return None
-    reason, message = text_of(choice.get("finish_reason")), choice.get("message")
+    word = deciding(word_of(choice.get("finish_reason")), word_of(choice.get("native_finish_reason")))
+    message = choice.get("message")
     # Some servers leave the message of a filtered reply out.
-    if choices and not isinstance(message, dict) and reason not in _ENDS:
+    if choices and not isinstance(message, dict) and end_of(word) in ("ok", None):
         return None
     content = members_of(message).get("content")
     if not isinstance(content, str | list | None):
@@ -145,13 +144,13 @@ def _openai(body: dict[str, Any], headers: Mapping[str, str]) -> WireReply | Non
     refusal = text_of(members_of(message).get("refusal"))
     text = _joined(content)
     return WireReply(
-        status=_status(reason, text, refusal),
+        status=_status(word, text, refusal),
         text=text if text else refusal or text,
-        finish_reason=text_of(choice.get("native_finish_reason")) or reason,
+        finish_reason=word,
         returned_model=text_of(body.get("model")),
         response_id=text_of(body.get("id")),
         system_fingerprint=text_of(body.get("system_fingerprint")),
-        usage=_openai_usage(body.get("usage")),
+        usage=_openai_usage(members_of(body.get("usage"))),
     )
 
 
@@ -168,18 +167,46 @@ def _joined(content: object) -> str | None:
     return text_of(content)
 
 
-def _openai_usage(raw: object) -> Usage:
-    usage = members_of(raw)
-    prompt, total = _count(usage.get("prompt_tokens")), _count(usage.get("total_tokens"))
-    completion = _count(usage.get("completion_tokens"))
-    cached = _count(members_of(usage.get("prompt_tokens_details")).get("cached_tokens"))
-    reasoning = _count(members_of(usage.get("completion_tokens_details")).get("reasoning_tokens"))
-    note = None
-    # Some servers count the reasoning beside the completion. The total tells, and it is what they bill.
-    if prompt is not None and completion is not None and reasoning and total == prompt + completion + reasoning:
+# Where servers of OpenAI's protocol put a count; of several the first that is one.
+_PROMPT = ("prompt_tokens", "input_tokens")
+_COMPLETION = ("completion_tokens", "output_tokens")
+_PROMPT_DETAILS = ("prompt_tokens_details", "prompt_token_details", "input_tokens_details")
+_COMPLETION_DETAILS = ("completion_tokens_details", "completion_token_details", "output_tokens_details")
+_CACHED = ("cached_tokens", "num_cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens")
+_WRITTEN = ("cache_creation_input_tokens", "cache_write_tokens")
+_REASONING = ("reasoning_tokens", "thinking_tokens")
+
+
+def _openai_usage(usage: Mapping[str, Any]) -> Usage:
+    total, note = _count(usage.get("total_tokens")), None
+    if total is None and usage.keys() & {"cache_read_input_tokens", _WRITTEN[0]} and not usage.keys() & {_PROMPT[0]}:
+        # A gateway passes Anthropic's counts on, in which the prompt is what was not cached.
+        return _anthropic_usage(usage)
+    prompt_parts = [*(members_of(usage.get(name)) for name in _PROMPT_DETAILS), usage]
+    completion_parts = [*(members_of(usage.get(name)) for name in _COMPLETION_DETAILS), usage]
+    prompt, completion = _counted([usage], _PROMPT), _counted([usage], _COMPLETION)
+    cached, reasoning = _counted(prompt_parts, _CACHED), _counted(completion_parts, _REASONING)
+    if completion is None and prompt and total and total > prompt and _absent(usage, _COMPLETION):
+        completion = 0  # what there is stands in the total
+    if prompt and completion is not None and total is not None:
+        beside = (cached or 0) + (_counted(prompt_parts, _WRITTEN) or 0)
+        if beside and beside != reasoning and total == prompt + beside + completion:
+            prompt += beside
+            note = f"{beside} tokens read from or written to a cache stood beside the prompt and were added to it"
+    if completion is not None and total is None and reasoning is not None and reasoning > completion:
         completion += reasoning
         note = "reasoning tokens stood beside the completion tokens and were added to them"
     return _checked(prompt, cached, completion, reasoning, total, note)
+
+
+def _counted(parts: Sequence[Mapping[str, Any]], names: Sequence[str]) -> int | None:
+    """The first count under one of `names`, looked for in all parts before the next name is."""
+    found = (_count(part.get(name)) for name in names for part in parts)
+    return next((count for count in found if count is not None), None)
+
+
+def _absent(usage: Mapping[str, Any], names: Sequence[str]) -> bool:
+    return all(usage.get(name) is None for name in names)
 
 
 def _anthropic(body: dict[str, Any], headers: Mapping[str, str]) -> WireReply | None:
@@ -187,10 +214,11 @@ def _anthropic(body: dict[str, Any], headers: Mapping[str, str]) -> WireReply | 
     if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
         return None
     texts = [text_of(block.get("text")) or "" for block in blocks if block.get("type") == "text"]
-    # A schema goes to older models as a tool: the object they call it with is the answer.
-    texts += [json.dumps(block["input"]) for block in blocks if block.get("type") == "tool_use" and block.get("input")]
+    # The object that a schema's tool is called with is the answer; a call of any other tool is none.
+    called = [block for block in blocks if block.get("type") == "tool_use" and block.get("name") == _SCHEMA_TOOL]
+    texts += [json.dumps(block["input"]) for block in called if block.get("input")]
     text = "".join(texts) if texts else None
-    reason = text_of(body.get("stop_reason"))
+    reason = word_of(body.get("stop_reason"))
     return WireReply(
         status=_status(reason, text),
         text=text,
@@ -198,12 +226,11 @@ def _anthropic(body: dict[str, Any], headers: Mapping[str, str]) -> WireReply | 
         returned_model=text_of(body.get("model")),
         response_id=headers.get("request-id") or text_of(body.get("id")),
         system_fingerprint=None,
-        usage=_anthropic_usage(body.get("usage")),
+        usage=_anthropic_usage(members_of(body.get("usage"))),
     )
 
 
-def _anthropic_usage(raw: object) -> Usage:
-    usage = members_of(raw)
+def _anthropic_usage(usage: Mapping[str, Any]) -> Usage:
     fresh, cached = _count(usage.get("input_tokens")), _count(usage.get("cache_read_input_tokens"))
     written = _count(usage.get("cache_creation_input_tokens"))
     prompt = None if fresh is None else fresh + (written or 0) + (cached or 0)
@@ -219,10 +246,10 @@ def _gemini(body: dict[str, Any], headers: Mapping[str, str]) -> WireReply | Non
     if candidate is None or not isinstance(candidate.get("content", {}), dict):
         return None
     parts = [members_of(part) for part in parts_of(members_of(candidate.get("content")).get("parts"))]
-    texts = [text_of(part.get("text")) or "" for part in parts if not part.get("thought")]
+    texts = [text for part in parts if not part.get("thought") and (text := text_of(part.get("text"))) is not None]
     text = "".join(texts) if texts else None
-    blocked = text_of(members_of(body.get("promptFeedback")).get("blockReason")) if not candidate else None
-    reason = blocked or text_of(candidate.get("finishReason"))
+    blocked = word_of(members_of(body.get("promptFeedback")).get("blockReason")) if not candidate else None
+    reason = blocked or word_of(candidate.get("finishReason"))
     return WireReply(
         status="filtered" if blocked else _status(reason, text),
         text=text,
@@ -230,20 +257,20 @@ def _gemini(body: dict[str, Any], headers: Mapping[str, str]) -> WireReply | Non
         returned_model=text_of(body.get("modelVersion")),
         response_id=text_of(body.get("responseId")),
         system_fingerprint=None,
-        usage=_gemini_usage(body.get("usageMetadata")),
+        usage=_gemini_usage(members_of(body.get("usageMetadata"))),
     )
 
 
-def _gemini_usage(raw: object) -> Usage:
-    usage = members_of(raw)
+def _gemini_usage(usage: Mapping[str, Any]) -> Usage:
     prompt, total = _count(usage.get("promptTokenCount")), _count(usage.get("totalTokenCount"))
     if prompt is not None:
         prompt += _count(usage.get("toolUsePromptTokenCount")) or 0
     visible, thoughts = _count(usage.get("candidatesTokenCount")), _count(usage.get("thoughtsTokenCount"))
     note = None
     if visible is None and thoughts is None:
-        # proto3 leaves a zero out, so an absent count is zero only where the total confirms it.
-        completion = 0 if prompt is not None and total == prompt else None
+        # proto3 leaves a zero out, so an absent count is zero, but for what the total tells.
+        absent = _absent(usage, ("candidatesTokenCount", "thoughtsTokenCount"))
+        completion = 0 if absent and prompt is not None and total is not None and total >= prompt else None
     elif total is not None and prompt is not None and thoughts and total == prompt + (visible or 0):
         completion = visible
         note = "thought tokens were counted inside the candidates' tokens"
@@ -265,6 +292,10 @@ def _checked(
         # No request has an empty prompt: some servers fill in zeros for what they do not count.
         prompt, completion = None, completion or None
         notes.append("the server reported 0 prompt tokens")
+    if prompt is not None and completion is not None and total is not None and total > prompt + completion:
+        # Thoughts or audio that the vendor leaves out of the completion, and bills.
+        notes.append(f"{total - prompt - completion} tokens that only the total counts were added to the completion")
+        completion = total - prompt
     absent = [name for name, value in (("prompt", prompt), ("completion", completion)) if value is None]
     if absent:
         notes.append(f"no {' and '.join(absent)} tokens in the reply")

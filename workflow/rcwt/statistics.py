@@ -29,6 +29,8 @@ CELL_COLUMNS = [
     "n_cut_items",
     # Mean F1 of the effective items that have one (DROP).
     "f1_mean",
+    # Calls that ended with a word nobody knows; calls that another model answered, missing where no reply names one.
+    *("n_unknown_finish", "n_other_model"),
 ]
 #: A cell whose orders are added.
 POOL_KEY = ["source", "experiment", "window", "model", "judge", "q"]
@@ -122,6 +124,7 @@ def _counted(calls: pd.DataFrame) -> pd.DataFrame:
     groups = marked.groupby(CELL_KEY)
     table = groups[summed].sum().astype("int64")
     table["ceiling"] = groups["ceiling"].mean().where(groups["ceiling"].count() == groups["ceiling"].size())
+    table["n_other_model"] = groups["other_model"].sum(min_count=1).astype("Int64")
     table["f1_mean"] = _ratio(groups["f1_sum"].sum(), groups["f1_count"].sum())
     for name in BUDGET:
         single = groups[name].nunique(dropna=False) == 1

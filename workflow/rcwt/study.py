@@ -17,6 +17,7 @@ from rcwt.errors import ConfigError, TaskError
 from rcwt.packs.decks import Deck, deal
 from rcwt.packs.decks import record as pack_record
 from rcwt.packs.drawing import Pack
+from rcwt.parameters import OUTPUT_CAPS
 from rcwt.prompts import Prompt
 from rcwt.published_files import csv_files
 from rcwt.scoring.model_judge import ask_params
@@ -69,6 +70,22 @@ class Study:
     def rescore_targets(self) -> str:
         """The configured targets of rescoring folders, as one stable parameter."""
         return canonical_json(self.config.rescore_targets)
+
+    @property
+    def output_caps(self) -> str:
+        """By experiment and model, the output cap and its key in the configuration, as one stable parameter."""
+        caps: dict[str, dict[str, list[Any]]] = {}
+        for experiment in [] if self.config.published else self.config.experiments:
+            design = self.config.designs[experiment]
+            for name in self.config.models:
+                model = self.model(name)
+                given = {**design.params, **model.params}
+                # The cap by the name that the user gave it, whatever it is sent as.
+                for key in given:
+                    if model.param_names.get(key, key) in OUTPUT_CAPS:
+                        place = f"registry.{name}" if key in model.params else f"designs.{experiment}"
+                        caps.setdefault(experiment, {})[name] = [f"{place}.params.{key}", given[key]]
+        return canonical_json(caps)
 
     def _task(self, name: str) -> Task:
         task = load_task(self.templates / name)

@@ -12,11 +12,13 @@ from typing import Any
 
 import pandas as pd
 
+from rcwt.caps import Caps
 from rcwt.config import RULES_JUDGE
 from rcwt.curves import MIN_FALL, P0_BOUNDS, SLOPE
 from rcwt.printed import comparison
 from rcwt.reader import LABEL as READER_LABEL
 from rcwt.reader import NAME as READER_NAME
+from rcwt.remarks import remarks
 from rcwt.scaling import Scaling, scaling
 from rcwt.statistics import POOLED
 from rcwt.statuses import NON_ANSWERS
@@ -51,6 +53,7 @@ def summary(
     embedded: Sequence[str] = (READER_NAME,),
     printed: Mapping[tuple[str, str], str] | None = None,
     accounts: pd.DataFrame | None = None,
+    caps: Caps | None = None,
 ) -> str:
     """The text of `summary.txt`, each line at most 110 characters.
 
@@ -59,7 +62,7 @@ def summary(
     over calls and over facts; cost is the sum of the calls' own costs in US dollars. `tables` and `figures` are the
     places of what is made of a kind of design, named where there are calls of it; `embedded` names the models that are
     the extractive reader. The paper's own calls are held against its `printed` Table A1; `accounts` has the columns
-    of `rcwt.accounts`.
+    of `rcwt.accounts`; `caps` are the output caps by experiment and model.
     """
     intact = trials[trials["kind"] == "intact"]
     windowed = trials.drop(index=intact.index)
@@ -68,12 +71,12 @@ def summary(
         lines.append("No calls: nothing was measured.")
     for selection in _selections(windowed, cells, embedded):
         found = scaling(selection, curves)
-        lines += [*_block(found, trials, curves, accounts), ""]
+        lines += [*_block(found, trials, curves, accounts, caps or {}), ""]
         main = (selection.experiment, found.base) == (MAIN_EXPERIMENT, MAIN_WINDOW)
         if printed and main and selection.published:
             lines += [f"  {line}" for line in comparison(found.at(found.base), printed)] + [""]
     for experiment in dict.fromkeys(intact["experiment"]):
-        lines += [*_intact(experiment, intact, cells, embedded), ""]
+        lines += [*_intact(experiment, intact, cells, embedded, caps or {}), ""]
     kinds = set(trials["kind"])
     for name, places in (("Tables", tables), ("Figures", figures)):
         shown = ", ".join(path for kind, path in places if kind in kinds)
@@ -93,7 +96,9 @@ def _selections(trials: pd.DataFrame, cells: Sequence[pd.DataFrame], embedded: S
                 yield select_windows(rows, judge=str(judge), experiment=experiment, embedded=embedded)
 
 
-def _block(found: Scaling, trials: pd.DataFrame, curves: pd.DataFrame, accounts: pd.DataFrame | None) -> Iterator[str]:
+def _block(
+    found: Scaling, trials: pd.DataFrame, curves: pd.DataFrame, accounts: pd.DataFrame | None, caps: Caps
+) -> Iterator[str]:
     """The lines of one experiment."""
     selection, experiment, judge = found.selection, found.selection.experiment, found.selection.judge
     windows = " and ".join(", ".join(map(str, found.windows)).rsplit(", ", 1))
@@ -108,7 +113,7 @@ def _block(found: Scaling, trials: pd.DataFrame, curves: pd.DataFrame, accounts:
             rows += _window_rows(found, curves, model)
             rows += _account_rows(selection, accounts, model)
         cells = selection.rows[(selection.rows["model"] == model) & (selection.rows["order"] == POOLED)]
-        rows += [("calls", _calls(calls, cells)), ("cost", cost(calls))]
+        rows += [("calls", _calls(calls, cells)), *remarks(calls, caps), ("cost", cost(calls))]
         yield f"  {model}" + (f" ({explained[model]})" if model in explained else "")
         for name, text in rows:
             yield from _lines(name, text)
@@ -174,7 +179,7 @@ def _account_rows(selection: Selection, accounts: pd.DataFrame | None, model: st
 
 
 def _intact(
-    experiment: str, trials: pd.DataFrame, cells: Sequence[pd.DataFrame], embedded: Sequence[str]
+    experiment: str, trials: pd.DataFrame, cells: Sequence[pd.DataFrame], embedded: Sequence[str], caps: Caps
 ) -> Iterator[str]:
     """The lines of an intact task, whose window is another for each amount of coordination: one block for all."""
     called = trials[trials["experiment"] == experiment]
@@ -190,7 +195,8 @@ def _intact(
         yield from _lines("accuracy", _along(rows, accuracies))
         complete = [f"{int(row['n_complete'])} of {int(row['n_planned'])}" for row in rows]
         yield from _lines("calls all right", _along(rows, complete))
-        yield from _lines("calls", _calls(of, pd.DataFrame(rows)))
+        for name, text in [("calls", _calls(of, pd.DataFrame(rows))), *remarks(of, caps)]:
+            yield from _lines(name, text)
         yield from _lines("cost", cost(of))
 
 

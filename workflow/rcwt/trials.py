@@ -49,8 +49,9 @@ TRIAL_SCHEMA = pa.schema(
         ("prompt_sha256", pa.string()),
         ("file", pa.string()),
         ("line", pa.int64()),
-        # Additions: whether the budget cut a benchmark pack.
+        # Additions: whether the budget cut a benchmark pack; whether another model answered than was asked.
         ("task_truncated", pa.bool_()),
+        ("other_model", pa.bool_()),
     ]
 )
 

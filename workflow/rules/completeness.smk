@@ -1,8 +1,9 @@
-# Fails where more scores are missing than `max_missing` accepts, and names the cells; else a small table.
+# Fails where more scores are missing than `max_missing` accepts, or where most baseline replies of a model were cut before
+# any text, and names the cells; else a small table.
 #
 # In:  trials.parquet, scores.parquet
 # Out: tables/completeness.csv
-# Reruns: when the trials, the limit or the code of the check changes.
+# Reruns: when the trials, the limit, an output cap or the code of the check changes.
 
 
 rule completeness:
@@ -19,7 +20,8 @@ rule completeness:
         "../envs/rcwt.yaml"
     params:
         max_missing=str(STUDY.config.max_missing),
+        caps=STUDY.output_caps,
         code=code_digest("completeness"),
     shell:
         "python {input.script} --trials {input.trials} --scores {input.scores} --max-missing {params.max_missing}"
-        " --out {output} 2> {log}"
+        " --caps {params.caps:q} --out {output} 2> {log}"

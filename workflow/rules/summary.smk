@@ -3,7 +3,7 @@
 # In:  trials.parquet, tables/<kind>_cells.csv, tables/curve_fits.csv, tables/window_accounts.csv; of the main tables
 #      and figures the place only
 # Out: summary.txt
-# Reruns: when the trials, cells or fits, or the code of the summary changes.
+# Reruns: when the trials, cells or fits, an output cap, or the code of the summary changes.
 
 # By kind of design, so that nothing is named of which there are no calls.
 NAMED_TABLES = [f"fixed_budget={TABLE_A1}.csv", f"fixed_budget={TABLE_1}.csv", f"packs={TABLE_2}.csv"]
@@ -34,8 +34,9 @@ rule summary:
         embedded=EMBEDDED,
         table=NAMED_TABLES,
         figure=NAMED_FIGURES,
+        caps=STUDY.output_caps,
         code=code_digest("summary"),
     shell:
         "python {input.script} --trials {input.trials} --cells {input.cells} --curves {input.curves}"
         " --accounts {input.accounts} --paper {input.paper} --embedded {params.embedded} --table {params.table}"
-        " --figure {params.figure} --out {output} 2> {log}"
+        " --figure {params.figure} --caps {params.caps:q} --out {output} 2> {log}"

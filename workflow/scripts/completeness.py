@@ -1,7 +1,8 @@
-"""Share of missing scores of every model; an error that names the cells where it is above what is accepted."""
+"""Share of missing scores of every model; an error that names the cells where too many are missing or have no text."""
 
 import argparse
 
+from rcwt.caps import read_caps
 from rcwt.completeness import completeness
 from rcwt.scripting import exit_on_error
 from rcwt.trials import read_table
@@ -14,9 +15,11 @@ def main() -> None:
     parser.add_argument("--trials", required=True, help="trials.parquet")
     parser.add_argument("--scores", required=True, help="scores.parquet")
     parser.add_argument("--max-missing", required=True, type=float, help="largest share accepted, 0 to 1")
+    parser.add_argument("--caps", default="{}", help="output caps by experiment and model, as JSON (default: none)")
     parser.add_argument("--out", required=True, help="table to write")
     options = parser.parse_args()
-    table = completeness(read_table(options.trials), read_table(options.scores), options.max_missing)
+    tables = read_table(options.trials), read_table(options.scores)
+    table = completeness(*tables, options.max_missing, read_caps(options.caps))
     table.to_csv(options.out, index=False, lineterminator="\n")
 
 

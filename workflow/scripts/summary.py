@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from rcwt.accounts import read_accounts
+from rcwt.caps import read_caps
 from rcwt.digests import write_text
 from rcwt.printed import read_printed
 from rcwt.reader import LABEL, NAME
@@ -26,6 +27,7 @@ def main() -> None:
     parser.add_argument("--accounts", nargs="?", help="window_accounts.csv")
     parser.add_argument("--table", nargs="*", default=[], help="where the tables are, each as KIND=PLACE")
     parser.add_argument("--figure", nargs="*", default=[], help="where the figures are, each as KIND=PLACE")
+    parser.add_argument("--caps", default="{}", help="output caps by experiment and model, as JSON (default: none)")
     parser.add_argument("--out", type=Path, required=True, help="text file to write")
     options = parser.parse_args()
     text = summary(
@@ -37,6 +39,7 @@ def main() -> None:
         options.embedded,
         read_printed(options.paper) if options.paper else None,
         read_accounts(options.accounts) if options.accounts else None,
+        read_caps(options.caps),
     )
     write_text(text, options.out)
 

@@ -153,7 +153,7 @@ def _read(response: Response, items: Sequence[Item]) -> tuple[ScoreStatus, dict[
     """The status of a judge's reply, and its scores or its fault."""
     if response.status == "truncated":
         return "judge_truncated", "the reply was cut by its length limit"
-    if response.status != "ok":
+    if response.status not in ("ok", "unknown_finish"):
         faults = {"empty": "the reply was empty", "refused": "the reply was a refusal"}
         return "judge_unparsed", faults.get(response.status, "the reply was withheld by a content filter")
     read = parse(response.text or "", [item.id for item in items])

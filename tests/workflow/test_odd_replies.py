@@ -1,0 +1,88 @@
+"""What a server says of a reply, through the real `snakemake`: how it ended, who gave it, and what it used."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from projects import Project
+from servers import Server, configuration, write
+
+from rcwt.trials import read_table
+
+TARGET = "results/trials.parquet"
+CELLS = "results/tables/fixed_budget_cells.csv"
+TRIALS = 8
+
+
+def pooled(project: Project) -> "pd.Series[Any]":
+    cells = pd.read_csv(project.folder / CELLS)
+    return cells[cells["order"] == "pooled"].iloc[0]
+
+
+@pytest.mark.parametrize("protocol", ["openai", "anthropic", "gemini"])
+def test_failures_are_asked_again_until_a_reply_comes(project: Project, server: Server, protocol: str) -> None:
+    words = ["error", "OTHER", "MALFORMED_RESPONSE", "network_error", "insufficient_system_resource"]
+    # The first arrival is the preflight.
+    server.script(sequence=["ok", *(f"native:{word}" for word in words)])
+    output = project.succeed(TARGET, "--cores", "8", *write(project.folder, configuration(server, protocol)))
+    assert server.stats()["received"] == TRIALS + 1 + len(words)
+    trials = read_table(project.folder / TARGET)
+    assert set(trials["status"]) <= {"ok", "truncated"}
+    assert trials["attempts"].sum() == TRIALS + len(words)
+    assert "the reply ended with 'insufficient_system_resource', a failure of the provider" in output
+
+
+def test_a_failure_that_stays_fails_the_cell_and_keeps_nothing(project: Project, server: Server) -> None:
+    content = configuration(server)
+    content["registry"]["t"]["total_deadline_s"] = 1
+    server.script(sequence=["ok"], always="native:network_error")
+    output = project.refuse(TARGET, "--cores", "8", *write(project.folder, content))
+    assert "retries_exhausted" in output
+    assert "'network_error'" in output
+    assert not list((project.folder / ".cache/responses").rglob("*.json"))
+
+
+def test_unknown_words_and_another_model_are_counted_and_named(project: Project, server: Server) -> None:
+    message = {"content": "The payload limit is 8KB.", "role": "assistant"}
+    body = {"id": "1", "object": "chat.completion", "model": "other-9b"}
+    body["choices"] = [{"index": 0, "message": message, "finish_reason": "moon"}]
+    body["usage"] = {"prompt_tokens": 35, "completion_tokens": 12, "total_tokens": 109}
+    server.script(always={"status": 200, "body": json.dumps(body)})
+    arguments = write(project.folder, configuration(server))
+    project.succeed("results/summary.txt", "results/tables/spend.csv", "--cores", "8", *arguments)
+    cell, summary = pooled(project), (project.folder / "results/summary.txt").read_text()
+    assert (cell["n_unknown_finish"], cell["n_other_model"], cell["n_answered"]) == (TRIALS, TRIALS, TRIALS)
+    assert f"{TRIALS} replies ended with a word nobody knows, scored as whole: 'moon' ({TRIALS})" in summary
+    assert f"{TRIALS} of {TRIALS} calls were answered by 'other-9b' ({TRIALS})" in summary
+    # What only the total counts is output: 109 - 35, at 1.6 dollars a million beside 0.4 for the prompt.
+    trials = read_table(project.folder / TARGET)
+    assert set(trials["completion_tokens"]) == {74}
+    assert trials["cost_usd"].tolist() == pytest.approx([(35 * 0.4 + 74 * 1.6) / 1e6] * TRIALS)
+    spend = pd.read_csv(project.folder / "results/tables/spend.csv").set_index("role")
+    assert spend.loc["target", "output_tokens_actual"] == 74 * TRIALS
+
+
+def test_a_cap_eaten_by_reasoning_fails_the_run_and_says_what_to_raise(project: Project, server: Server) -> None:
+    content = configuration(server)
+    content["registry"]["t"]["param_names"] = {"max_tokens": "max_completion_tokens"}
+    server.script(always="reasoning", usage={"completion": "cap"})
+    arguments = write(project.folder, content)
+    output = project.refuse("all", "--cores", "8", *arguments)
+    key = "designs.fixed_budget.params.max_tokens"
+    assert f"{key}: found 1024; {TRIALS} of {TRIALS} calls of fixed_budget by t" in output
+    assert f"Raise `max_tokens` to 2048 (key {key})" in output
+    summary = (project.folder / "results/summary.txt").read_text()
+    assert f"cut before any text {TRIALS} of {TRIALS} calls. Raise `max_tokens` to 2048" in " ".join(summary.split())
+    # The tables are there to look at, the check is not.
+    assert not (project.folder / "results/tables/completeness.csv").exists()
+    assert (project.folder / "results/tables/table_a1.csv").exists()
+
+
+def test_a_cap_eaten_now_and_then_is_told_by_a_run_that_ends_well(
+    project: Project, server: Server, tmp_path: Path
+) -> None:
+    server.script(sequence=["ok", "reasoning", "reasoning"])
+    output = project.succeed("all", "--cores", "8", *write(project.folder, configuration(server)))
+    assert f"cut before any text 2 of {TRIALS} calls." in " ".join(output.split())
