@@ -10,6 +10,7 @@ from rcwt.digests import code_digest
 from rcwt.parameters import renamed
 from rcwt.records import Response, TrialRecord, write_records
 from rcwt.responses import Request
+from rcwt.statuses import PROMPT_CUT
 
 if TYPE_CHECKING:
     from rcwt.study import Study
@@ -52,10 +53,15 @@ def records(
             request_key=request.key,
             requested_model=request.model,
             requested_params=request.params,
-            response=response,
+            response=_as_it_counts(response),
         )
         for request, response in zip(asked, responses, strict=True)
     ]
+
+
+def _as_it_counts(response: Response) -> Response:
+    """A response as trials hold it. In the cache it stays as it was read, with what it was judged cut by."""
+    return response.model_copy(update={"status": PROMPT_CUT}) if response.prompt_cut else response
 
 
 def read_prompt(path: Path) -> dict[str, Any]:

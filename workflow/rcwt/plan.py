@@ -236,9 +236,9 @@ class Planner:
 
 
 def _answer(response: Response) -> str | None:
-    """The text that a judge is sent; None for a response that holds no answer."""
-    text = response.text or ""
-    return text if response.status not in NON_ANSWERS and text.strip() else None
+    """The text that a judge is sent; None for a response that holds no answer, or one to a cut prompt."""
+    text, silent = response.text or "", response.status in NON_ANSWERS or response.prompt_cut
+    return text if not silent and text.strip() else None
 
 
 def _rounded(number: Fraction) -> int:
