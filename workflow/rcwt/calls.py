@@ -76,5 +76,5 @@ def answer_cell(study: "Study", condition: str, model: str, prompt_file: Path, p
 
     prompt = read_prompt(prompt_file)
     asked = requests(prompt, study.call_identity(condition, model), study.conditions[condition].trials)
-    responses = current(study.config).answer(asked, model, "target", f"{condition}/{model}")
+    responses = current(study.config).answer(asked, model, "target", f"{condition}/{model}", study.preflight)
     write_records(records(prompt, model, asked, responses), path)

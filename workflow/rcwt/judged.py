@@ -55,7 +55,8 @@ def item_scores(trials: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """One row a trial, judge and item: the score rows with `call`, the trial's row number.
 
     `score` is 1.0, 0.0 or missing; the items of a call without an answer are 0.0 by rule, those of a call whose
-    prompt was cut are missing. Scores of trials that are not in `trials` are left out. Raises StatisticsError where an item is scored twice.
+    prompt was cut are missing. Scores of trials that are not in `trials` are left out. Raises StatisticsError where an
+    item is scored twice.
     """
     items = _keyed(scores).merge(_numbered(trials)[[*_CALL, "call", "status"]], on=_CALL)
     _refuse_doubled(items, [*_CALL, "judge", "item"], "scores")

@@ -21,9 +21,10 @@ from rcwt.errors import CallError
 from rcwt.faults import PermanentFault, TransientFault
 from rcwt.gates import Gate, Gates
 from rcwt.keeping import Keeper
-from rcwt.preflights import keep_preflight, preflight_request
+from rcwt.preflights import Preflight
+from rcwt.probes import Probes
 from rcwt.progress import Progress
-from rcwt.records import Response, Usage
+from rcwt.records import PromptSize, Response, Usage
 from rcwt.replies import WireReply
 from rcwt.responses import Request, ResponseCache
 from rcwt.run_state import RunState
@@ -78,72 +79,43 @@ class Remote:
         progress.dollars = lambda: self.ledger.balance().spent
         self._verdicts = Verdicts(run)
         self._gates = Gates(config, progress, run)
-        self._probes: dict[str, asyncio.Task[None]] = {}
-        self._probes_left: dict[str, asyncio.Event] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         # Those whose request has left and whose response is not on disk.
         self._sending: set[asyncio.Task[Any]] = set()
         self._interrupted = interrupted
+        results = Path(config.results_dir)
+        self.probes = Probes(cache.folder, results, self._verdicts, run, self._paid, self._tasks)
         self.keeper = Keeper(cache)
         with self.keeper.watching():
             self._claims = Claims(cache.folder)
 
-    async def fetch(self, request: Request, model: str, role: str) -> Response:
-        """One response, from the cache if another process has put it there meanwhile. Raises CallError."""
+    async def fetch(self, request: Request, model: str, role: str, preflight: Preflight) -> Response:
+        """One response, from the cache if another process has put it there meanwhile. Raises CallError.
+
+        One preflight a model goes before its first call; all its calls wait for it, and share its failure.
+        """
         task = _this_task()
         self._tasks.add(task)
         self.progress.asked += 1
         try:
             self.keeper.require_disk()
             gate = self._gates.of(model)
-            if role == "judge" and gate.name not in self._probes:
+            if role == "judge" and gate.name not in self.probes:
                 response = await self._as_judge(gate, request)
             else:
-                response = await self._claimed(gate, request, self.probe(model, request))
+                response = await self._claimed(gate, request, self.probes.begin(gate, request, preflight))
         except asyncio.CancelledError:
             raise InterruptedCallError("interrupted before it was answered; the next run asks for it") from None
         finally:
             self._tasks.discard(task)
         return response
 
-    def probe(self, model: str, request: Request) -> "asyncio.Task[None]":
-        """One short call a model before its first; all its calls wait for it, and share its failure."""
-        if model not in self._probes:
-            self._probes_left[model] = asyncio.Event()
-            probe = asyncio.ensure_future(self._preflight(self._gates.of(model), preflight_request(request)))
-            # Whoever waits for it is told; without anybody asyncio would report it as forgotten.
-            probe.add_done_callback(lambda done: done.cancelled() or done.exception())
-            self._probes[model] = probe
-        return self._probes[model]
-
-    async def send_preflights(self, first: Mapping[str, Request]) -> None:
+    async def send_preflights(self, first: Mapping[str, Request], asked: Preflight) -> None:
         """Probe models, each before the first of its requests; returns when the probes have left, or have ended."""
         for model, request in first.items():
-            self.probe(model, request)
+            self.probes.begin(self._gates.of(model), request, asked)
         for model in first:
-            await self._probes_left[model].wait()
-
-    async def _preflight(self, gate: Gate, short: Request) -> None:
-        task = _this_task()
-        self._tasks.add(task)
-        name, left = f"{gate.name}: preflight", self._probes_left[gate.name]
-
-        async def keep(response: Response) -> None:
-            keep_preflight(self.cache.folder, Path(self.config.results_dir), gate.name, response)
-
-        try:
-            async with self._verdicts.turn(name):
-                if self._verdicts.known(name):
-                    return
-                try:
-                    await self._paid(gate, short, keep, left.set)
-                except PermanentFault as fault:
-                    self._verdicts.tell(name, f"{name}: {fault}")
-                    raise CallError(f"{name}: {fault}") from None
-                self._verdicts.tell(name)
-        finally:
-            left.set()
-            self._tasks.discard(task)
+            await self.probes.left(model)
 
     async def _as_judge(self, gate: Gate, request: Request) -> Response:
         """A judge's first call goes alone, in the place of a preflight; what it fails of, all would fail of."""
@@ -197,10 +169,11 @@ class Remote:
         if reservation is None:
             raise _cap_reached(self.ledger.balance(), call.worst)
         try:
-            reply = await self._reply(gate, call, reservation, deadline_s)
+            reply = self.probes.believed(gate.name, await self._reply(gate, call, reservation, deadline_s))
             self.ledger.settle(reservation, ledger.cost(reply.usage, gate.terms.price))
-            response = _response(reply, number, gate.terms.price)
+            response = _response(reply, number, gate.terms.price, self.probes.size(gate.name, call.request))
             await call.keep(response)
+            self.probes.warn_of_cut(gate.name, response)
         finally:
             self._sending.discard(_this_task())
         return response
@@ -271,7 +244,7 @@ def _cap_reached(balance: ledger.Balance, worst: Decimal) -> CapReachedError:
     )
 
 
-def _response(reply: WireReply, attempts: int, price: ledger.Price) -> Response:
+def _response(reply: WireReply, attempts: int, price: ledger.Price, prompt_size: PromptSize | None) -> Response:
     cost = ledger.cost(reply.usage, price)
     usage = reply.usage
     return Response(
@@ -294,4 +267,5 @@ def _response(reply: WireReply, attempts: int, price: ledger.Price) -> Response:
         attempts=attempts,
         cost_usd=None if cost is None else float(cost),
         price_as_of=price.as_of.isoformat(),
+        prompt_size=prompt_size,
     )

@@ -1,0 +1,177 @@
+"""The preflights of a process on their way, and what they say of the models: all calls of a model wait for them.
+
+All calls of one preflight leave together, so that a run waits for one round trip. What the short one fails of, all
+calls of the model would fail of; another that fails only leaves something unknown. Belongs to one event loop.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rcwt.errors import CallError
+from rcwt.faults import PermanentFault
+from rcwt.gates import Gate
+from rcwt.preflights import LARGEST, SHORT, Preflight, keep_preflight
+from rcwt.prompt_counts import Gauge, gauge
+from rcwt.records import PromptSize, Response
+from rcwt.replies import WireReply
+from rcwt.responses import Request
+from rcwt.run_state import RunState
+from rcwt.terms import request_tokens
+from rcwt.verdicts import Verdicts
+
+log = logging.getLogger(__name__)
+
+#: How a prompt is sent whole, and asked again after one that was not.
+REMEDY = (
+    "Such trials are `prompt_cut`: missing, not scored. Let the server take longer prompts (Ollama: num_ctx, "
+    "llama.cpp: --ctx-size, vLLM: max_model_len), then give it another `endpoint_id`, so that it is asked again"
+)
+
+
+#: Makes one paid call; the third is given the response, the fourth hears when the request has left.
+Pay = Callable[
+    [Gate, Request, Callable[[Response], Awaitable[None]], Callable[[], None]], Coroutine[Any, Any, Response]
+]
+
+
+class Probes:
+    """Preflights by registry entry; with a `run`, one of its processes makes each, and all share what it learns."""
+
+    def __init__(
+        self,
+        folder: Path,
+        results: Path,
+        verdicts: Verdicts,
+        run: RunState | None,
+        pay: Pay,
+        tasks: set[asyncio.Task[Any]],
+    ) -> None:
+        """`tasks` are those that an interrupt cancels, `folder` is that of the cache."""
+        self._folder, self._results, self._verdicts, self._pay, self._tasks = folder, results, verdicts, pay, tasks
+        self._journal = run.journal("preflights") if run else None
+        self._sent: dict[str, asyncio.Task[None]] = {}
+        self._left: dict[str, asyncio.Event] = {}
+        self._gauges: dict[str, Gauge] = {}
+        self._asked: dict[str, Preflight] = {}
+        self._warned: set[str] = set()
+
+    def __contains__(self, model: str) -> bool:
+        return model in self._sent
+
+    def begin(self, gate: Gate, request: Request, asked: Preflight) -> "asyncio.Task[None]":
+        """The preflight of a registry entry, sent before its first `request`; it fails where all calls would."""
+        if gate.name not in self._sent:
+            self._left[gate.name], self._asked[gate.name] = asyncio.Event(), asked
+            probe = asyncio.ensure_future(self._probe(gate, asked.requests(request, gate.model.api_base)))
+            # Whoever waits for it is told; without anybody asyncio would report it as forgotten.
+            probe.add_done_callback(lambda done: done.cancelled() or done.exception())
+            self._sent[gate.name] = probe
+        return self._sent[gate.name]
+
+    async def left(self, model: str) -> None:
+        """Wait until the short call has left, or the preflight has ended."""
+        await self._left[model].wait()
+
+    async def _probe(self, gate: Gate, requests: Mapping[str, Request]) -> None:
+        task, name = asyncio.current_task(), f"{gate.name}: preflight"
+        assert task is not None
+        self._tasks.add(task)
+        try:
+            async with self._verdicts.turn(name):
+                if self._verdicts.known(name):
+                    self._learn()
+                    return
+                # From here on an interrupt is for the calls: those that have left it spares.
+                self._tasks.discard(task)
+                calls = {asked: self._task(gate, asked, request) for asked, request in requests.items()}
+                await asyncio.wait(calls.values())
+                try:
+                    calls[SHORT].result()
+                except PermanentFault as fault:
+                    self._verdicts.tell(name, f"{name}: {fault}")
+                    raise CallError(f"{name}: {fault}") from None
+                self._tell(gate.name, requests, calls)
+                self._verdicts.tell(name)
+        finally:
+            self._left[gate.name].set()
+            self._tasks.discard(task)
+
+    def _task(self, gate: Gate, asked: str, request: Request) -> "asyncio.Task[Response]":
+        tokens, left = request_tokens(request), self._left[gate.name].set if asked == SHORT else lambda: None
+
+        async def keep(response: Response) -> None:
+            keep_preflight(self._folder, self._results, gate.name, asked, tokens, response)
+
+        call: asyncio.Task[Response] = asyncio.ensure_future(self._pay(gate, request, keep, left))
+        self._tasks.add(call)
+        call.add_done_callback(self._tasks.discard)
+        return call
+
+    def _tell(self, model: str, requests: Mapping[str, Request], calls: Mapping[str, "asyncio.Task[Response]"]) -> None:
+        """Note what the calls say of the model's counts, for all processes of the run, and say what is amiss."""
+        answered = {asked: call.result() for asked, call in calls.items() if _succeeded(call)}
+        sizes = {asked: request_tokens(request) for asked, request in requests.items()}
+        found = gauge({asked: (sizes[asked], response.usage.prompt) for asked, response in answered.items()})
+        if self._journal is not None:
+            with self._journal.turn() as news:
+                self._note(news)
+                self._journal.add({"model": model, "gauge": found.model_dump()})
+        self._gauges[model] = found
+        if not found.grows:
+            log.warning(
+                "%s: its server counts a prompt of %d tokens as %s and one of %d as %s: that is no count. What its "
+                "prompts cost is not known, and is booked at the worst case; a prompt that it cuts cannot be told",
+                *(model, sizes[SHORT], answered[SHORT].usage.prompt),
+                *max((sizes[asked], response.usage.prompt) for asked, response in answered.items()),
+            )
+        if LARGEST in answered:
+            size = self.size(model, requests[LARGEST])
+            self.warn_of_cut(model, answered[LARGEST].model_copy(update={"prompt_size": size}))
+        elif LARGEST in calls and isinstance(fault := _error(calls[LARGEST]), PermanentFault):
+            log.warning("%s: the largest prompt, of %d tokens, is not answered: %s", model, sizes[LARGEST], fault)
+
+    def _learn(self) -> None:
+        if self._journal is not None:
+            with self._journal.turn() as news:
+                self._note(news)
+
+    def _note(self, records: list[dict[str, Any]]) -> None:
+        self._gauges |= {record["model"]: Gauge.model_validate(record["gauge"]) for record in records}
+
+    def size(self, model: str, request: Request) -> PromptSize | None:
+        """What a model's count of a request's prompt is held against; None where that is not known."""
+        if model not in self._gauges:
+            return None
+        parts = self._asked.get(model, Preflight()).parts.get(request.messages, ())
+        return self._gauges[model].size(request_tokens(request), parts)
+
+    def believed(self, model: str, reply: WireReply) -> WireReply:
+        """A reply without its prompt tokens where the model's server counts every prompt alike."""
+        if model not in self._gauges or self._gauges[model].grows or reply.usage.prompt_tokens is None:
+            return reply
+        said = f"the server counts every prompt alike, as {reply.usage.prompt_tokens} tokens: that is no count"
+        note = "; ".join(part for part in (reply.usage.note, said) if part)
+        return replace(reply, usage=replace(reply.usage, prompt_tokens=None, note=note))
+
+    def warn_of_cut(self, model: str, response: Response) -> None:
+        """Say it, once a model, where a response answers a prompt that the server cut."""
+        size = response.prompt_size
+        if size is None or not response.prompt_cut or model in self._warned:
+            return
+        self._warned.add(model)
+        log.warning(
+            "%s: its server has cut a prompt: of %d tokens (cl100k) it counted %s, where at least %d were due. %s",
+            *(model, size.tokens, response.usage.prompt, size.expected, REMEDY),
+        )
+
+
+def _succeeded(call: "asyncio.Task[Response]") -> bool:
+    return not call.cancelled() and call.exception() is None
+
+
+def _error(call: "asyncio.Task[Response]") -> BaseException | None:
+    return None if call.cancelled() else call.exception()
