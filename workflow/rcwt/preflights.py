@@ -90,8 +90,17 @@ def preflight_of(
         large = [(name, text) for name, text, size in held if size >= LEAST_PART * whole]
         parts[messages] = tuple(dict.fromkeys(names.setdefault(text, name) for name, text in large))
         largest = max(largest, (whole, messages), key=lambda one: one[0])
-    pieces = {name: decode(fill(encode(text), PIECE_TOKENS)) for text, name in names.items()}
+    pieces = {name: _piece(encode(text)) for text, name in names.items()}
     return Preflight(system, pieces, parts, largest[1])
+
+
+def _piece(tokens: list[int]) -> str:
+    """Eight stretches of a long text, from its start to its end, since it need not be of one kind throughout."""
+    if len(tokens) <= PIECE_TOKENS:
+        return decode(fill(tokens, PIECE_TOKENS))
+    stretch = PIECE_TOKENS // 8
+    starts = [number * (len(tokens) - stretch) // 7 for number in range(8)]
+    return "".join(decode(tokens[start : start + stretch]) for start in starts)
 
 
 def _texts(condition: Condition, task: Task, pack: Pack | None) -> Iterator[tuple[str, str, int | None]]:

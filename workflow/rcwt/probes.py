@@ -20,16 +20,11 @@ from rcwt.records import PromptSize, Response
 from rcwt.replies import WireReply
 from rcwt.responses import Request
 from rcwt.run_state import RunState
+from rcwt.statuses import PROMPT_CUT, PROMPT_CUT_REMEDY
 from rcwt.terms import request_tokens
 from rcwt.verdicts import Verdicts
 
 log = logging.getLogger(__name__)
-
-#: How a prompt is sent whole, and asked again after one that was not.
-REMEDY = (
-    "Such trials are `prompt_cut`: missing, not scored. Let the server take longer prompts (Ollama: num_ctx, "
-    "llama.cpp: --ctx-size, vLLM: max_model_len), then give it another `endpoint_id`, so that it is asked again"
-)
 
 
 #: Makes one paid call; the third is given the response, the fourth hears when the request has left.
@@ -164,8 +159,9 @@ class Probes:
             return
         self._warned.add(model)
         log.warning(
-            "%s: its server has cut a prompt: of %d tokens (cl100k) it counted %s, where at least %d were due. %s",
-            *(model, size.tokens, response.usage.prompt, size.expected, REMEDY),
+            "%s: its server has cut a prompt: of %d tokens (cl100k) it counted %s, where at least %d were due. Such "
+            "trials are `%s`: missing, not scored. %s",
+            *(model, size.tokens, response.usage.prompt, size.expected, PROMPT_CUT, PROMPT_CUT_REMEDY),
         )
 
 
