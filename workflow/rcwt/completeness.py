@@ -63,8 +63,8 @@ def _message(over: pd.DataFrame, calls: pd.DataFrame, max_missing: float) -> str
         lines += _cells(cells[cells["missing"] > 0].sort_values("missing", ascending=False, kind="stable"))
     lines.append(
         "The scores files say why (status judge_unparsed, judge_truncated, judge_prompt_cut or not_scored). Take a "
-        "judge that answers in the form it is asked for (key 'judges', the first is the headline), or raise max_missing; the tables are made "
-        "all the same, and their bounds show what the missing scores could change."
+        "judge that answers in the form it is asked for (key 'judges', the first is the headline), or raise "
+        "max_missing; the tables are made all the same, and their bounds show what the missing scores could change."
     )
     return "\n".join(lines)
 

@@ -6,7 +6,7 @@ calls of the model would fail of; another that fails only leaves something unkno
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,7 @@ class Probes:
         """`tasks` are those that an interrupt cancels, `folder` is that of the cache."""
         self._folder, self._results, self._verdicts, self._pay, self._tasks = folder, results, verdicts, pay, tasks
         self._journal = run.journal("preflights") if run else None
+        self._waiting: set[asyncio.Task[Any]] = set()  # calls that have not left
         self._sent: dict[str, asyncio.Task[None]] = {}
         self._left: dict[str, asyncio.Event] = {}
         self._gauges: dict[str, Gauge] = {}
@@ -83,12 +84,14 @@ class Probes:
                 # From here on an interrupt is for the calls: those that have left it spares.
                 self._tasks.discard(task)
                 calls = {asked: self._task(gate, asked, request) for asked, request in requests.items()}
-                await asyncio.wait(calls.values())
+                await asyncio.wait([calls[SHORT]])
                 try:
                     calls[SHORT].result()
                 except PermanentFault as fault:
+                    self._give_up(calls.values())
                     self._verdicts.tell(name, f"{name}: {fault}")
                     raise CallError(f"{name}: {fault}") from None
+                await asyncio.wait(calls.values())
                 self._tell(gate.name, requests, calls)
                 self._verdicts.tell(name)
         finally:
@@ -96,15 +99,27 @@ class Probes:
             self._tasks.discard(task)
 
     def _task(self, gate: Gate, asked: str, request: Request) -> "asyncio.Task[Response]":
-        tokens, left = request_tokens(request), self._left[gate.name].set if asked == SHORT else lambda: None
+        tokens = request_tokens(request)
 
         async def keep(response: Response) -> None:
             keep_preflight(self._folder, self._results, gate.name, asked, tokens, response)
 
-        call: asyncio.Task[Response] = asyncio.ensure_future(self._pay(gate, request, keep, left))
-        self._tasks.add(call)
-        call.add_done_callback(self._tasks.discard)
+        def leave() -> None:
+            self._waiting.discard(call)
+            if asked == SHORT:
+                self._left[gate.name].set()
+
+        call: asyncio.Task[Response] = asyncio.ensure_future(self._pay(gate, request, keep, leave))
+        for tasks in (self._tasks, self._waiting):
+            tasks.add(call)
+            call.add_done_callback(tasks.discard)
         return call
+
+    def _give_up(self, calls: Iterable["asyncio.Task[Response]"]) -> None:
+        """Let those go that have not left; the others end by themselves."""
+        for call in calls:
+            if call in self._waiting:
+                call.cancel()
 
     def _tell(self, model: str, requests: Mapping[str, Request], calls: Mapping[str, "asyncio.Task[Response]"]) -> None:
         """Note what the calls say of the model's counts, for all processes of the run, and say what is amiss."""
