@@ -7,7 +7,6 @@ calls of the model would fail of; another that fails only leaves something unkno
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from rcwt.gates import Gate
 from rcwt.preflights import LARGEST, SHORT, Preflight, keep_preflight
 from rcwt.prompt_counts import Gauge, gauge
 from rcwt.records import PromptSize, Response
-from rcwt.replies import WireReply
 from rcwt.responses import Request
 from rcwt.run_state import RunState
 from rcwt.statuses import PROMPT_CUT, PROMPT_CUT_REMEDY
@@ -158,14 +156,6 @@ class Probes:
             return None
         parts = self._asked.get(model, Preflight()).parts.get(request.messages, ())
         return self._gauges[model].size(request_tokens(request), parts)
-
-    def believed(self, model: str, reply: WireReply) -> WireReply:
-        """A reply without its prompt tokens where the model's server counts every prompt alike."""
-        if model not in self._gauges or self._gauges[model].grows or reply.usage.prompt_tokens is None:
-            return reply
-        said = f"the server counts every prompt alike, as {reply.usage.prompt_tokens} tokens: that is no count"
-        note = "; ".join(part for part in (reply.usage.note, said) if part)
-        return replace(reply, usage=replace(reply.usage, prompt_tokens=None, note=note))
 
     def warn_of_cut(self, model: str, response: Response) -> None:
         """Say it, once a model, where a response answers a prompt that the server cut."""

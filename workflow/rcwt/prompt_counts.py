@@ -6,11 +6,13 @@ differ in one text alone tell that text's ratio, whatever is counted beside it.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from pydantic import BaseModel, ConfigDict
 
 from rcwt.preflights import LARGEST, SHORT
 from rcwt.records import PromptSize
+from rcwt.replies import WireReply
 
 #: No tokenizer needs as few tokens of its own for a token of cl100k_base: a count that grows more slowly is none.
 LEAST_RATIO = 0.05
@@ -34,11 +36,22 @@ class Gauge(BaseModel):
 
         Of a prompt whose parts are not known, the smallest of all; None where one of them was not measured.
         """
+        if not self.grows:
+            return PromptSize(tokens=tokens, ratio=0, overhead=0)
         ratios = [self.ratios.get(part) for part in parts] or list(self.ratios.values())
         known = [ratio for ratio in ratios if ratio is not None]
         if not known or len(known) < len(ratios):
             return None
         return PromptSize(tokens=tokens, ratio=min(known), overhead=self.overhead)
+
+
+def believed(reply: WireReply, size: PromptSize | None) -> WireReply:
+    """A reply without its prompt tokens where its server counts every prompt alike: what it cost is then not known."""
+    if size is None or size.ratio or reply.usage.prompt_tokens is None:
+        return reply
+    said = f"the server counts every prompt alike, as {reply.usage.prompt_tokens} tokens: that is no count"
+    note = "; ".join(part for part in (reply.usage.note, said) if part)
+    return replace(reply, usage=replace(reply.usage, prompt_tokens=None, note=note))
 
 
 def gauge(counted: Mapping[str, tuple[int, int | None]]) -> Gauge:

@@ -32,8 +32,8 @@ class Usage(BaseModel):
 class PromptSize(BaseModel):
     """How large a prompt was, and what its model's preflight says of the model's own count (`rcwt.prompt_counts`).
 
-    `tokens` are cl100k tokens with chat overhead; `ratio` the model's own tokens for each of them, at least;
-    `overhead` what it counts beside them, as for a template.
+    `tokens` are cl100k tokens with chat overhead; `ratio` the model's own tokens for each of them, at least, and 0
+    where its server counts every prompt alike; `overhead` what it counts beside them, as for a template.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -82,7 +82,8 @@ class Response(BaseModel):
     @property
     def prompt_cut(self) -> bool:
         """Whether the server cut the prompt: whatever it answered, it answered another question."""
-        return self.prompt_size is not None and self.prompt_size.is_cut(self.usage)
+        # A filter may have stopped the count together with the reply.
+        return self.prompt_size is not None and self.status != "filtered" and self.prompt_size.is_cut(self.usage)
 
 
 class TrialRecord(BaseModel):

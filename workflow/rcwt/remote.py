@@ -24,6 +24,7 @@ from rcwt.keeping import Keeper
 from rcwt.preflights import Preflight
 from rcwt.probes import Probes
 from rcwt.progress import Progress
+from rcwt.prompt_counts import believed
 from rcwt.records import PromptSize, Response, Usage
 from rcwt.replies import WireReply
 from rcwt.responses import Request, ResponseCache
@@ -169,9 +170,10 @@ class Remote:
         if reservation is None:
             raise _cap_reached(self.ledger.balance(), call.worst)
         try:
-            reply = self.probes.believed(gate.name, await self._reply(gate, call, reservation, deadline_s))
+            size = self.probes.size(gate.name, call.request)
+            reply = believed(await self._reply(gate, call, reservation, deadline_s), size)
             self.ledger.settle(reservation, ledger.cost(reply.usage, gate.terms.price))
-            response = _response(reply, number, gate.terms.price, self.probes.size(gate.name, call.request))
+            response = _response(reply, number, gate.terms.price, size)
             await call.keep(response)
             self.probes.warn_of_cut(gate.name, response)
         finally:
