@@ -49,12 +49,12 @@ def test_the_reference_is_the_smaller_ratio_of_the_texts_in_the_prompt() -> None
     counted = {SHORT: (16, 86), "west": (1016, 1086), "east": (1016, 296), "code": (1016, 1586)}
     found = gauge(counted)
     assert found.ratios == {"west": 1.0, "east": 0.21, "code": 1.5}
-    # 86 - 16 x 1.5: the most that the short text may have had is taken from it.
-    assert found.overhead == 62
-    assert found.size(4097, ["west", "code"]) == PromptSize(tokens=4097, ratio=1.0, overhead=62)
-    assert found.size(4097, ["west", "east"]) == PromptSize(tokens=4097, ratio=0.21, overhead=62)
+    # 86 - 16 x 2: the most that the short call's own words may have had is taken from it.
+    assert found.overhead == 54
+    assert found.size(4097, ["west", "code"]) == PromptSize(tokens=4097, ratio=1.0, overhead=54)
+    assert found.size(4097, ["west", "east"]) == PromptSize(tokens=4097, ratio=0.21, overhead=54)
     # Of a judge's question it is not known what it is made of.
-    assert found.size(4097, []) == PromptSize(tokens=4097, ratio=0.21, overhead=62)
+    assert found.size(4097, []) == PromptSize(tokens=4097, ratio=0.21, overhead=54)
     # A text whose call failed might have a smaller ratio than all others.
     assert found.size(4097, ["west", "unmeasured"]) is None
 

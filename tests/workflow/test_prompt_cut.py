@@ -169,7 +169,7 @@ def test_a_hidden_text_is_no_part_of_the_ratio(project: Project, server: Server)
     [line, *_] = (project.folder / "results/calls/t/fixed_budget-w4096-q0-coord_first.jsonl").read_text().splitlines()
     size = json.loads(line)["response"]["prompt_size"]
     assert size["ratio"] == pytest.approx(1, abs=0.01)
-    assert size["overhead"] == pytest.approx(1000, abs=10)
+    assert size["overhead"] == pytest.approx(1000, abs=20)
 
 
 def test_counts_that_do_not_grow_are_none(project: Project, server: Server) -> None:

@@ -1,12 +1,13 @@
 """The preflights of a process on their way, and what they say of the models: all calls of a model wait for them.
 
-All calls of one preflight leave together, so that a run waits for one round trip. What the short one fails of, all
-calls of the model would fail of; another that fails only leaves something unknown. Belongs to one event loop.
+The short call has a head start, in which a wrong key is refused; the others do not wait for a slow answer to it, so
+that a run waits for one round trip. What the short one fails of, all calls of the model would fail of; another that
+fails only leaves something unknown. Belongs to one event loop.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ from rcwt.verdicts import Verdicts
 log = logging.getLogger(__name__)
 
 
+#: Seconds that the short call has for itself once it has left: a refusal comes sooner than an answer.
+HEAD_START_S = 0.5
 #: Makes one paid call; the third is given the response, the fourth hears when the request has left.
 Pay = Callable[
     [Gate, Request, Callable[[Response], Awaitable[None]], Callable[[], None]], Coroutine[Any, Any, Response]
@@ -81,20 +84,36 @@ class Probes:
                     return
                 # From here on an interrupt is for the calls: those that have left it spares.
                 self._tasks.discard(task)
-                calls = {asked: self._task(gate, asked, request) for asked, request in requests.items()}
-                await asyncio.wait([calls[SHORT]])
                 try:
-                    calls[SHORT].result()
+                    calls = await self._calls(gate, requests)
                 except PermanentFault as fault:
-                    self._give_up(calls.values())
                     self._verdicts.tell(name, f"{name}: {fault}")
                     raise CallError(f"{name}: {fault}") from None
-                await asyncio.wait(calls.values())
                 self._tell(gate.name, requests, calls)
                 self._verdicts.tell(name)
         finally:
             self._left[gate.name].set()
             self._tasks.discard(task)
+
+    async def _calls(self, gate: Gate, requests: Mapping[str, Request]) -> dict[str, "asyncio.Task[Response]"]:
+        """The calls of a preflight, all of them ended. Raises what the short one fails of, and asks no other then."""
+        short = self._task(gate, SHORT, requests[SHORT])
+        left = asyncio.ensure_future(self._left[gate.name].wait())
+        await asyncio.wait([short, left], return_when=asyncio.FIRST_COMPLETED)
+        left.cancel()
+        await asyncio.wait([short], timeout=HEAD_START_S)
+        if short.done():
+            short.result()
+        others = {asked: self._task(gate, asked, request) for asked, request in requests.items() if asked != SHORT}
+        await asyncio.wait([short])
+        if short.cancelled() or short.exception() is not None:
+            for call in others.values():
+                if call in self._waiting:  # those that have left end by themselves
+                    call.cancel()
+            short.result()
+        if others:
+            await asyncio.wait(others.values())
+        return {SHORT: short, **others}
 
     def _task(self, gate: Gate, asked: str, request: Request) -> "asyncio.Task[Response]":
         tokens = request_tokens(request)
@@ -113,12 +132,6 @@ class Probes:
             call.add_done_callback(tasks.discard)
         return call
 
-    def _give_up(self, calls: Iterable["asyncio.Task[Response]"]) -> None:
-        """Let those go that have not left; the others end by themselves."""
-        for call in calls:
-            if call in self._waiting:
-                call.cancel()
-
     def _tell(self, model: str, requests: Mapping[str, Request], calls: Mapping[str, "asyncio.Task[Response]"]) -> None:
         """Note what the calls say of the model's counts, for all processes of the run, and say what is amiss."""
         answered = {asked: call.result() for asked, call in calls.items() if _succeeded(call)}
@@ -134,7 +147,7 @@ class Probes:
                 "%s: its server counts a prompt of %d tokens as %s and one of %d as %s: that is no count. What its "
                 "prompts cost is not known, and is booked at the worst case; a prompt that it cuts cannot be told",
                 *(model, sizes[SHORT], answered[SHORT].usage.prompt),
-                *max((sizes[asked], response.usage.prompt) for asked, response in answered.items()),
+                *max((sizes[asked], counted) for asked, one in answered.items() if (counted := one.usage.prompt)),
             )
         if LARGEST in answered:
             size = self.size(model, requests[LARGEST])

@@ -16,6 +16,9 @@ from rcwt.replies import WireReply
 
 #: No tokenizer needs as few tokens of its own for a token of cl100k_base: a count that grows more slowly is none.
 LEAST_RATIO = 0.05
+#: The short call's own words may need this many tokens for each of cl100k_base where all that was measured needs fewer.
+#: They must not be taken for overhead, or a short prompt would look cut.
+SHORT_RATIO = 2.0
 
 
 class Gauge(BaseModel):
@@ -74,5 +77,5 @@ def gauge(counted: Mapping[str, tuple[int, int | None]]) -> Gauge:
         return Gauge(grows=False)
     # Of the largest prompt it is to be found out whether it was cut, so its own ratio is no reference.
     measured = {name: ratio for name, ratio in ratios.items() if name != LARGEST}
-    overhead = max(0.0, least - tokens * max(measured.values(), default=0.0))
-    return Gauge(overhead=overhead if measured else 0.0, ratios=measured)
+    overhead = max(0.0, least - tokens * max(SHORT_RATIO, *measured.values())) if measured else 0.0
+    return Gauge(overhead=overhead, ratios=measured)
