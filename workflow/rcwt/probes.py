@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
-from rcwt.errors import CallError
+from rcwt.errors import CallError, InterruptedCallError
 from rcwt.faults import PermanentFault
 from rcwt.gates import Gate
 from rcwt.preflights import LARGEST, SHORT, Preflight, keep_preflight
@@ -96,7 +96,10 @@ class Probes:
             self._tasks.discard(task)
 
     async def _calls(self, gate: Gate, requests: Mapping[str, Request]) -> dict[str, "asyncio.Task[Response]"]:
-        """The calls of a preflight, all of them ended. Raises what the short one fails of, and asks no other then."""
+        """The calls of a preflight, all of them ended. Raises what the short one fails of, and asks no other then.
+
+        Raises InterruptedCallError where one was given up: what the others say is not all that is to be known.
+        """
         short = self._task(gate, SHORT, requests[SHORT])
         left = asyncio.ensure_future(self._left[gate.name].wait())
         await asyncio.wait([short, left], return_when=asyncio.FIRST_COMPLETED)
@@ -113,6 +116,9 @@ class Probes:
             short.result()
         if others:
             await asyncio.wait(others.values())
+        for call in others.values():
+            if call.cancelled() or isinstance(call.exception(), InterruptedCallError):
+                raise InterruptedCallError("interrupted before the preflight was answered; the next run asks again")
         return {SHORT: short, **others}
 
     def _task(self, gate: Gate, asked: str, request: Request) -> "asyncio.Task[Response]":

@@ -17,7 +17,7 @@ from typing import Any
 from rcwt import ledger, retries, wire
 from rcwt.claims import Claims
 from rcwt.config import Config
-from rcwt.errors import CallError
+from rcwt.errors import CallError, InterruptedCallError
 from rcwt.faults import PermanentFault, TransientFault
 from rcwt.gates import Gate, Gates
 from rcwt.keeping import Keeper
@@ -43,10 +43,6 @@ COMMON = frozenset(
 
 class CapReachedError(CallError):
     """The spend cap leaves no room for the worst case of another call."""
-
-
-class InterruptedCallError(CallError):
-    """The run was interrupted before this call was answered."""
 
 
 @dataclass(frozen=True)
