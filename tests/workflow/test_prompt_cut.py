@@ -1,6 +1,7 @@
 """A server that cuts prompts, one whose counts are none, and those that only count otherwise: a real run each."""
 
 import json
+import re
 import shutil
 from typing import Any
 
@@ -96,10 +97,12 @@ def test_trials_of_cut_prompts_are_missing(cut_run: tuple[Project, str, dict[str
     assert output.count("has cut a prompt") == 1
     assert all(word in output for word in ("num_ctx", "--ctx-size", "max_model_len", "endpoint_id"))
     assert "prompt cut by the server (not scored): 8" in " ".join((project.folder / SUMMARY).read_text().split())
-    # `all` fails as for any missing score, and says why.
-    refused = project.refuse("results/tables/completeness.csv", "--cores", "2", *write(project.folder, content))
-    log = (project.folder / "results/logs/completeness.log").read_text()
-    assert "num_ctx" in refused + log
+    # `all` fails as for any missing score, says why, and makes all other tables and figures.
+    refused = project.refuse("all", "--cores", "2", *write(project.folder, content))
+    assert re.findall(r"Error in rule (\w+):", refused) == ["completeness"]
+    assert "num_ctx" in (project.folder / "results/logs/completeness.log").read_text()
+    assert (project.folder / "results/figures/figure_1.png").exists()
+    assert server.stats()["successes"] == 8 + 4
 
 
 def test_the_verdict_is_on_disk(cut_run: tuple[Project, str, dict[str, Any]], server: Server) -> None:
