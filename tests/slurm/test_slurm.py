@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from cluster import Cluster
 from projects import Project
-from servers import KEY, Server, configuration, write
+from servers import ALL_PREFLIGHTS, KEY, Server, configuration, write
 
 from rcwt.trials import read_table
 
@@ -129,10 +129,12 @@ class Watcher(threading.Thread):
 def test_one_cap_and_one_limit_for_eight_jobs_and_the_key_is_nowhere(
     project: Project, cluster: Cluster, server: Server
 ) -> None:
-    # Free input; a call costs its 1 024 output tokens at 1 000 dollars a million: 1.024, the preflight 0.016. The cap
-    # leaves room for the preflight and 20 of 32 calls.
+    # Free input; a call costs its 1 024 output tokens at 1 000 dollars a million: 1.024, one of the preflight 0.016.
+    # The cap leaves room for the preflight and 20 of 32 calls.
     price = {"input": 0, "cached_input": 0, "output": 1000, "as_of": "2026-11-29"}
-    made = on_server(server, 3, shares=[0, 50, 90, 98], prices={"t": price}, max_usd=0.016 + 20.5 * 1.024)
+    made = on_server(
+        server, 3, shares=[0, 50, 90, 98], prices={"t": price}, max_usd=ALL_PREFLIGHTS * 0.016 + 20.5 * 1.024
+    )
     server.script(usage={"completion": "cap"}, latency_s=1)
     watcher = Watcher(cluster)
     watcher.start()
@@ -146,12 +148,12 @@ def test_one_cap_and_one_limit_for_eight_jobs_and_the_key_is_nowhere(
     assert list(jobs.values()) == ["calls"] * 8
     assert watcher.most == 8
     # One preflight for all jobs; the cap holds to the call, the limit to the request.
-    assert (stats["received"], stats["successes"], responses(project)) == (21, 21, 20)
+    assert (stats["received"], stats["successes"], responses(project)) == (20 + ALL_PREFLIGHTS, 20 + ALL_PREFLIGHTS, 20)
     assert 2 <= stats["in_flight_max"] <= 3
-    assert stats["by_key"] == {KEY: 21}
+    assert stats["by_key"] == {KEY: 20 + ALL_PREFLIGHTS}
     # The causes that the jobs found are told where the run was started.
     assert "cells are not complete" in output
-    assert "max_usd: 20.496000 of 21.008 dollars are spent" in output
+    assert "max_usd: 20.544000 of 21.056 dollars are spent" in output
     seen = "\n".join(watcher.seen)
     assert "--target-jobs" in seen
     assert KEY not in output + seen
@@ -187,7 +189,7 @@ def finish(project: Project, server: Server, overlay: list[str]) -> None:
     server.script()
     server.reset()
     project.succeed(TRIALS, *GENERIC, *overlay)
-    assert server.stats()["successes"] == 32 - kept + (kept < 32)  # and a preflight
+    assert server.stats()["successes"] == 32 - kept + ALL_PREFLIGHTS * (kept < 32)  # and a preflight
     assert responses(project) == answered(project) == 32
 
 
@@ -206,7 +208,7 @@ def test_ctrl_c_cancels_the_jobs_and_keeps_what_arrived(
     running.send_signal(signal.SIGINT)
     assert running.wait(timeout=60) != 0
     wait_for(lambda: not queue(cluster), 30)
-    assert server.stats()["successes"] == responses(project) + 1  # all but the preflight
+    assert server.stats()["successes"] == responses(project) + ALL_PREFLIGHTS  # all but the preflight
     finish(project, server, overlay)
 
 
@@ -217,7 +219,7 @@ def test_cancelled_jobs_keep_what_arrived(
     cluster.ask("scancel", *queue(cluster))
     assert running.wait(timeout=60) != 0
     assert queue(cluster) == []
-    assert server.stats()["successes"] == responses(project) + 1
+    assert server.stats()["successes"] == responses(project) + ALL_PREFLIGHTS
     assert "interrupted" in (project.folder / "run.log").read_text()
     finish(project, server, overlay)
 
@@ -234,7 +236,7 @@ def test_a_lost_node_pays_nothing_twice(project: Project, cluster: Cluster, serv
     assert running.wait(timeout=60) != 0
     # The processes of the lost node went on until it came back, and were killed then: two calls were under way.
     assert responses(project) < 32
-    assert 0 <= server.stats()["successes"] - responses(project) - 1 <= 2
+    assert 0 <= server.stats()["successes"] - responses(project) - ALL_PREFLIGHTS <= 2
     finish(project, server, overlay)
 
 
@@ -250,4 +252,4 @@ def test_a_killed_snakemake_leaves_jobs_that_the_next_run_does_not_ask_behind(
     project.succeed(TRIALS, *GENERIC, *overlay)
     wait_for(lambda: not queue(cluster))
     assert responses(project) == answered(project) == 32
-    assert server.stats()["successes"] == 32 + 2  # and a preflight of each run
+    assert server.stats()["successes"] == 32 + 2 * ALL_PREFLIGHTS  # and a preflight of each run

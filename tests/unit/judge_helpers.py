@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rcwt.records import Response, Status, TrialRecord, Usage
+from rcwt.records import PromptSize, Response, Status, TrialRecord, Usage
 from rcwt.task_items import Evidence, Item
 
 EVIDENCE = Evidence(strict=("x",), lenient=("x",))
@@ -18,6 +18,7 @@ def response(
     prompt: int | None = None,
     completion: int | None = None,
     cost_usd: float | None = None,
+    prompt_size: PromptSize | None = None,
 ) -> Response:
     return Response(
         status=status,
@@ -33,6 +34,7 @@ def response(
         attempts=1,
         cost_usd=cost_usd,
         price_as_of=None,
+        prompt_size=prompt_size,
     )
 
 

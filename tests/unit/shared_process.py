@@ -8,7 +8,13 @@ import time
 from decimal import Decimal
 from pathlib import Path
 
+from rcwt.config import Config
 from rcwt.errors import CallError
+from rcwt.preflights import Preflight
+from rcwt.progress import Progress
+from rcwt.records import Response
+from rcwt.remote import Remote
+from rcwt.responses import Request, ResponseCache
 from rcwt.run_state import RunState
 from rcwt.shared_ledger import SharedLedger
 from rcwt.shared_limits import SharedLimiter
@@ -116,7 +122,22 @@ def ask(run: RunState, seconds: str) -> None:
     print(json.dumps({"asked": sorted(asked), "bad": bad}))
 
 
+def fetch(run: RunState, config: str, cache: str, sample: str) -> None:
+    """One call to the model `t`, after its preflight unless another process has made that; the response is printed."""
+    messages = (("system", "word " * 4000), ("user", "Question?"))
+    request = Request("e", "openai/served", messages, {"max_tokens": 9}, "coord_first", int(sample))
+    preflight = Preflight(pieces={"text": "word " * 1000}, parts={messages: ("text",)})
+
+    async def one() -> Response:
+        checked = Config.model_validate_json(Path(config).read_text())
+        return await Remote(checked, ResponseCache(Path(cache)), Progress(), None, run).fetch(
+            request, "t", "target", preflight
+        )
+
+    print(asyncio.run(one()).model_dump_json())
+
+
 if __name__ == "__main__":
-    {"spend": spend, "hold": hold, "sit": sit, "call": call, "ask": ask}[sys.argv[2]](
+    {"spend": spend, "hold": hold, "sit": sit, "call": call, "ask": ask, "fetch": fetch}[sys.argv[2]](
         RunState(Path(sys.argv[1])), *sys.argv[3:]
     )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from judge_helpers import ITEMS, record, response
 
-from rcwt.records import Response
+from rcwt.records import PromptSize, Response
 from rcwt.requests import Request
 from rcwt.scoring.judge_reply import parse
 from rcwt.scoring.model_judge import SYSTEM, ask_params, by_model, messages
@@ -50,6 +50,18 @@ def test_one_request_a_response_and_one_batch() -> None:
         ("judge-server", "openai/judge", 0)
     }
     assert all(request.params == IDENTITY["params"] for request in batch)
+
+
+def test_a_question_that_the_judges_server_cut_has_no_score() -> None:
+    size = PromptSize(tokens=900, ratio=1.0, overhead=0)
+    judge = Judge(response(GOOD, prompt=512, prompt_size=size))
+    [score] = judged(judge, "The limit is 8KB.")
+    # It is not asked again: the same server would cut it again.
+    assert [len(batch) for batch in judge.batches] == [1]
+    assert (score.status, score.items) == ("judge_prompt_cut", {"pg_limit": None, "ramp_up": None})
+    assert score.judge_fault == "the judge's server cut the question"
+    [whole] = judged(Judge(response(GOOD, prompt=880, prompt_size=size)), "The limit is 8KB.")
+    assert whole.status == "scored"
 
 
 def test_every_statement_is_asked_about_raw_ones_too() -> None:

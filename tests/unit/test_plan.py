@@ -100,11 +100,12 @@ def test_an_empty_cache(planner: Planner, study: Study) -> None:
     assert (judge.calls, judge.input_tokens) == (24, 24 * (frame.tokens + 100))
     assert judge.output_tokens_max == judge.output_tokens_expected == 24 * frame.cap
     assert judge.usd_worst == 24 * (Decimal(-(-(frame.tokens + 100) * 3 // 2)) + frame.cap * 10) / 1_000_000
-    # "Reply with the single word: ready" is 7 tokens of cl100k_base, and 2 for the message; the cap is 16.
+    # "This is a test." and "Reply with the single word: ready" are 5 and 7 tokens of cl100k_base, and 2 for each
+    # message; then pieces of 1 024 and 1 023 tokens in the place of the first. The cap is 16.
     preflight = by["paid", "preflight"]
-    assert (preflight.calls, preflight.input_tokens, preflight.output_tokens_max) == (1, 9, 16)
-    # 9 x 1.19 = 10.71, so 11 tokens x 0.1 + 16 x 0.7 = 12.3 millionths.
-    assert preflight.usd_worst == Decimal("0.0000123")
+    assert (preflight.calls, preflight.input_tokens, preflight.output_tokens_max) == (3, 16 + 1035 + 1034, 48)
+    # 16, 1 035 and 1 034 x 1.19, each rounded up: (20 + 1 232 + 1 231) x 0.1 + 48 x 0.7 = 281.9 millionths.
+    assert preflight.usd_worst == Decimal("0.0002819")
 
 
 def test_what_is_cached_is_not_asked_and_gives_the_expected_length(planner: Planner, study: Study) -> None:
@@ -126,7 +127,7 @@ def test_only_the_cells_asked_for(planner: Planner, study: Study) -> None:
     # Expected from the whole configuration's cache, calls from the cell alone.
     assert [(row.role, row.calls, row.output_tokens_expected) for row in rows] == [
         ("target", 3, 120),
-        ("preflight", 1, 16),
+        ("preflight", 3, 48),
     ]
     [row] = planner.rows(Cells(((first, "paid"),)))
     assert (row.calls, row.cached_calls, row.usd_worst) == (0, 3, 0)
@@ -143,7 +144,7 @@ def test_a_request_that_two_models_share_is_made_once(root: Path, tmp_path: Path
     assert [(row.model, row.role, row.calls, row.cached_calls) for row in rows] == [
         ("paid", "target", 12, 0),
         ("twin", "target", 0, 12),
-        ("paid", "preflight", 1, 0),
+        ("paid", "preflight", 3, 0),
     ]
 
 
@@ -158,18 +159,18 @@ def test_a_judge_is_not_asked_about_what_holds_no_answer(planner: Planner, study
 
 def test_the_line(planner: Planner, study: Study) -> None:
     rows = planner.rows(Cells(((next(iter(study.conditions)), "paid"),)))
-    # 3 000 + 9 and 3 x 100 + 16 tokens; expected 510 + 12.1 and at most 567 + 12.3 millionths, rounded up.
-    assert plan.line(rows) == "spend: 4 calls to make, 0 cached, 3009/316 tokens, $0.0005 expected, $0.0006 at most"
+    # 3 000 + 2 085 and 3 x 100 + 48 tokens; expected 510 + 242.1 and at most 567 + 281.9 millionths, rounded up.
+    assert plan.line(rows) == "spend: 6 calls to make, 0 cached, 5085/348 tokens, $0.0008 expected, $0.0009 at most"
     assert plan.line([]) == "spend: 0 calls to make, 0 cached, 0/0 tokens, $0.0000 expected, $0.0000 at most"
 
 
 def test_the_cap_refuses_above_the_worst_case_and_not_at_it(planner: Planner, study: Study) -> None:
     rows = planner.rows(Cells(((next(iter(study.conditions)), "paid"),)))
-    assert plan.worst_case(rows) == Decimal("0.0005793")
-    assert plan.refusal(rows, 0.0005793) is None
-    reason = plan.refusal(rows, 0.0005792)
+    assert plan.worst_case(rows) == Decimal("0.0008489")
+    assert plan.refusal(rows, 0.0008489) is None
+    reason = plan.refusal(rows, 0.0008488)
     assert reason is not None
-    for part in ("max_usd", "$0.0006", "paid (target): 3 calls", "paid (preflight): 1 calls", "on_cap: stop", "trials"):
+    for part in ("max_usd", "$0.0009", "paid (target): 3 calls", "paid (preflight): 3 calls", "on_cap: stop", "trials"):
         assert part in reason
 
 

@@ -1,6 +1,8 @@
 """The call runtime against a real server, inside this process."""
 
 import errno
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,11 +19,14 @@ from rcwt.config import Config
 from rcwt.config_check import load
 from rcwt.errors import CallError
 from rcwt.kept_bodies import KeptBody
+from rcwt.preflights import Preflight
 from rcwt.records import Response
 from rcwt.requests import Request
 from rcwt.responses import ResponseCache
 from rcwt.runtime import Runtime
 from rcwt.terms import Terms, request_tokens
+
+PROCESS = Path(__file__).with_name("shared_process.py")
 
 
 class FullDisk(ResponseCache):
@@ -180,6 +185,34 @@ def test_an_interrupt_while_the_first_call_gets_ready_sends_nothing(root: Path, 
         runtime.answer(requests(2), "t", "target", "cell")
     runtime.finish()
     assert server.stats()["received"] == 0
+
+
+def test_what_the_preflight_of_one_process_learnt_holds_for_the_others_of_its_run(root: Path, tmp_path: Path) -> None:
+    """The second makes no preflight, and judges its prompt by the first one's."""
+    server = Server(tmp_path / "server", text={"literal": "A reply."}, usage={"prompt": {"limit": 1500}})
+    (tmp_path / "config.json").write_text(config_of(root, server).model_dump_json())
+    said = []
+    for sample in range(2):
+        arguments = [tmp_path / "run", "fetch", tmp_path / "config.json", tmp_path / "cache", sample]
+        command = [sys.executable, str(PROCESS), *map(str, arguments)]
+        said.append(Response.model_validate_json(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout))
+    stats = server.stats()
+    server.stop()
+    assert stats["successes"] == 2 + 2  # the short one, the text, and two calls
+    assert said[0].prompt_size == said[1].prompt_size is not None
+    assert [one.prompt_cut for one in said] == [True, True]
+
+
+def test_a_preflight_that_was_given_up_in_part_tells_nothing(root: Path, tmp_path: Path) -> None:
+    """What a run knows of a model's counts is all of it or nothing: an interrupt leaves no half of a reference."""
+    server = Server(tmp_path / "server", text={"literal": "A reply."}, latency_s=1.2)
+    runtime = Runtime(config_of(root, server, max_concurrency=1), ResponseCache(tmp_path / "cache"))
+    runtime.warm_up({"t": requests(1)[0]}, Preflight(pieces={"text": "word " * 1000}))
+    runtime.interrupt()
+    assert runtime._remote is not None
+    assert not runtime._remote._verdicts.known("t: preflight")
+    runtime.finish()
+    server.stop()
 
 
 class Brought(ResponseCache):

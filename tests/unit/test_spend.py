@@ -9,8 +9,10 @@ from rcwt.records import Response, Usage
 from rcwt.spend import COLUMNS, spend_rows, write_spend
 
 PRICE = {"input": "0.1", "cached_input": "0.01", "output": "0.7", "batch_discount": "0", "as_of": "2026-11-01"}
+#: Tokens and cap of each call.
+PREFLIGHT = [[16, 16], [1035, 16], [1035, 16]]
 TERMS: dict[str, Any] = {
-    "targets": {"paid": {"price": PRICE, "token_factor": 1.19, "network": True, "caps": {"main": 100}}},
+    "targets": {"paid": {"price": PRICE, "token_factor": 1.19, "preflight": PREFLIGHT, "caps": {"main": 100}}},
     "judges": {"judge": {"price": PRICE, "token_factor": 1, "sizes": {"spec_recall": [400, 50]}}},
 }
 MANIFEST = [
@@ -39,12 +41,15 @@ def test_planned_is_all_and_actual_is_priced_today() -> None:
     # 5 replies at their cap of 100: 5 x 500 tokens in, 5 x 50 out.
     assert (judge.calls_planned, judge.input_tokens_planned, judge.output_tokens_max) == (5, 2500, 250)
     assert judge.usd_worst == Decimal("0.000425")
-    assert (preflight.role, preflight.calls_planned, preflight.output_tokens_max) == ("preflight", 1, 16)
+    assert (preflight.role, preflight.calls_planned, preflight.output_tokens_max) == ("preflight", 3, 48)
+    assert preflight.input_tokens_planned == 16 + 2 * 1035
+    # (20 + 2 x 1 232) x 0.1 + 48 x 0.7 = 282 millionths: 19.04 and 1 231.65 tokens, each rounded up.
+    assert preflight.usd_worst == Decimal("0.000282")
 
 
 def test_preflights_of_this_run_are_found_again(tmp_path: Path) -> None:
-    keep_preflight(tmp_path, Path("results/a"), "paid", response(Usage(prompt=10, completion=2)))
-    keep_preflight(tmp_path, Path("results/b"), "paid", response(Usage(prompt=99, completion=99)))
+    keep_preflight(tmp_path, Path("results/a"), "paid", "short", 16, response(Usage(prompt=10, completion=2)))
+    keep_preflight(tmp_path, Path("results/b"), "paid", "short", 16, response(Usage(prompt=99, completion=99)))
     with (tmp_path / PREFLIGHT_FILE).open("a") as file:
         file.write('{"results_dir": "results/a", "mod')  # a crash
     found = read_preflights(tmp_path, Path("results/a/"))

@@ -12,6 +12,11 @@ import yaml
 
 SERVER = Path(__file__).parents[1] / "fixtures" / "fault_server.py"
 KEY = "sk-planted-3f9a7c1e5b"
+#: Calls of a preflight to a server of one's own, of `configuration`: the short one, a piece of the coordination content
+#: (of the reference there is too little in the prompts at 90 % to count), and the largest prompt.
+PREFLIGHTS = 3
+#: The same where the reference is a larger part of some prompt.
+ALL_PREFLIGHTS = 4
 PRICES = {"input": 0.4, "cached_input": 0.1, "output": 1.6, "as_of": "2026-11-29"}
 
 

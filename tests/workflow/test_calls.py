@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from projects import Project
-from servers import KEY, Server, configuration, write
+from servers import KEY, PREFLIGHTS, Server, configuration, write
 
 from rcwt.trials import read_table
 
@@ -26,11 +26,11 @@ def kept(project: Project) -> list[Path]:
 
 
 @pytest.mark.parametrize("protocol", ["openai", "anthropic", "gemini"])
-def test_one_request_a_trial_and_one_preflight(project: Project, server: Server, protocol: str) -> None:
+def test_one_request_a_trial_and_a_preflight(project: Project, server: Server, protocol: str) -> None:
     output = run(project, write(project.folder, configuration(server, protocol)))
     stats = server.stats()
-    assert (stats["received"], stats["successes"]) == (TRIALS + 1, TRIALS + 1)
-    assert stats["by_key"] == {KEY: TRIALS + 1}
+    assert (stats["received"], stats["successes"]) == (TRIALS + PREFLIGHTS, TRIALS + PREFLIGHTS)
+    assert stats["by_key"] == {KEY: TRIALS + PREFLIGHTS}
     assert len(kept(project)) == TRIALS
     trials = read_table(project.folder / TARGET)
     assert len(trials) == TRIALS
@@ -60,7 +60,7 @@ def test_what_is_on_disk_is_never_asked_again(project: Project, server: Server, 
 
 def test_the_key_is_in_nothing_that_is_written(project: Project, server: Server) -> None:
     arguments = write(project.folder, configuration(server))
-    server.script(sequence=["ok", "echo_key", "echo_key"])
+    server.script(sequence=[*["ok"] * PREFLIGHTS, "echo_key", "echo_key"])
     output = project.run(TARGET, "--cores", "8", *arguments).stdout
     assert KEY not in output
     for path in project.folder.rglob("*"):
@@ -77,13 +77,13 @@ def test_the_key_is_in_nothing_that_is_written(project: Project, server: Server)
         ({"status": 429, "code": "insufficient_quota", "message": "You exceeded your quota"}, "quota_exhausted"),
     ],
 )
-def test_what_every_call_would_fail_of_costs_one_call(
+def test_what_every_call_would_fail_of_costs_a_preflight(
     project: Project, server: Server, act: Any, expected: str
 ) -> None:
     server.script(always=act)
     content = configuration(server)
     output = project.refuse(TARGET, "--cores", "8", *write(project.folder, content))
-    assert server.stats()["received"] == 1
+    assert 1 <= server.stats()["received"] <= PREFLIGHTS
     assert expected in output
     assert f"{CELLS} cells are not complete" in output
     assert kept(project) == []
@@ -104,7 +104,7 @@ def test_a_missing_key_names_its_variable(project: Project, server: Server) -> N
 def test_other_cells_finish_and_the_next_run_asks_only_what_is_missing(project: Project, server: Server) -> None:
     arguments = write(project.folder, configuration(server))
     # The preflight succeeds, then two calls are refused for good, as a filter of the vendor's might.
-    server.script(sequence=["ok", "400", "400"])
+    server.script(sequence=[*["ok"] * PREFLIGHTS, "400", "400"])
     output = project.refuse(TARGET, "--cores", "8", *arguments)
     assert len(kept(project)) == TRIALS - 2
     failed = re.findall(r"^  (fixed_budget-\S+) \(target\): (.*)$", output, re.MULTILINE)
@@ -113,7 +113,7 @@ def test_other_cells_finish_and_the_next_run_asks_only_what_is_missing(project: 
     server.script()
     server.reset()
     run(project, arguments)
-    assert server.stats()["received"] == 2 + 1
+    assert server.stats()["received"] == 2 + PREFLIGHTS
 
 
 def test_offline_refuses_and_says_what_is_missing(project: Project, server: Server) -> None:
@@ -129,10 +129,10 @@ def test_offline_refuses_and_says_what_is_missing(project: Project, server: Serv
 
 def test_every_outcome_is_recorded_and_never_asked_again(project: Project, server: Server) -> None:
     outcomes = ["null_content", "no_choices", "whitespace", "refusal", "content_filter", "reasoning", "no_usage"]
-    # The first request is the preflight; each outcome then strikes one call, and the eighth is whole.
-    server.script(sequence=["ok", *outcomes], text={"literal": "A whole reply."})
+    # The first requests are the preflight; each outcome then strikes one call, and the eighth is whole.
+    server.script(sequence=[*["ok"] * PREFLIGHTS, *outcomes], text={"literal": "A whole reply."})
     run(project, write(project.folder, configuration(server)))
-    assert server.stats()["received"] == TRIALS + 1
+    assert server.stats()["received"] == TRIALS + PREFLIGHTS
     trials = read_table(project.folder / TARGET)
     counts = {"empty": 3, "refused": 1, "filtered": 1, "truncated": 1, "ok": 2}
     assert trials["status"].value_counts().to_dict() == counts
@@ -178,7 +178,7 @@ def test_a_broken_record_is_read_again_from_its_body_and_asked_again_where_both_
     assert f"{first.stem}.broken" in output
     assert "read again from its body" in output
     assert f"{second.stem}.body.broken" in output
-    assert server.stats()["received"] == 1 + 1  # the preflight, and the one of which nothing is left
+    assert server.stats()["received"] == 1 + PREFLIGHTS  # the one of which nothing is left
     again = read_table(project.folder / TARGET)
     volatile = ["time_utc", "latency_s", "attempts", "response_id"]
     pd.testing.assert_frame_equal(again.drop(columns=volatile), trials.drop(columns=volatile))

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from projects import Project
-from servers import PRICES, Server, configuration, write
+from servers import ALL_PREFLIGHTS, PREFLIGHTS, PRICES, Server, configuration, write
 
 from rcwt.scoring.outcomes import read_scores
 from rcwt.trials import read_table
@@ -50,7 +50,7 @@ def test_a_run_with_faults_gives_the_results_of_one_without(project: Project, se
     told = {"roles": ROLES, "text": {"literal": "ProseMirror serves rich text; the payload limit is 8KB."}}
     server.script(**told)
     project.succeed(TARGET, "--cores", "8", *arguments)
-    assert server.stats()["successes_by_role"] == {"target": 72 + 1, "judge": 72}
+    assert server.stats()["successes_by_role"] == {"target": 72 + ALL_PREFLIGHTS, "judge": 72}
     smooth = [read_table(project.folder / name) for name in (TARGET, "results/scores.parquet")]
     for name in ("results", ".cache", ".snakemake"):
         shutil.rmtree(project.folder / name)
@@ -59,11 +59,12 @@ def test_a_run_with_faults_gives_the_results_of_one_without(project: Project, se
     output = project.succeed(TARGET, "--cores", "8", *arguments)
     stats = server.stats()
     assert stats["received"] > stats["successes"]
-    # One success a trial and a preflight; one a judged response, and one more for each that was asked for again.
+    # One success a trial and a call of the preflight; one a judged response, and one more for each that was asked for
+    # again.
     asked = [len(trial.judge_keys or ()) for path in judged_cells(project) for trial in read_scores(path).scores]
     assert len(asked) == 72
     assert sum(asked) > 72
-    assert stats["successes_by_role"] == {"target": 72 + 1, "judge": 72, "judge_again": sum(asked) - 72}
+    assert stats["successes_by_role"] == {"target": 72 + ALL_PREFLIGHTS, "judge": 72, "judge_again": sum(asked) - 72}
     assert "attempt 1, waiting" in output
     rough = [read_table(project.folder / name) for name in (TARGET, "results/scores.parquet")]
     for one, two in zip(smooth, rough, strict=True):
@@ -72,13 +73,13 @@ def test_a_run_with_faults_gives_the_results_of_one_without(project: Project, se
 
 
 def test_the_cap_holds_to_the_call(project: Project, server: Server) -> None:
-    # Free input; each call may cost 1 024 output tokens at 1 000 dollars a million: 1.024. The preflight may cost
-    # 16 of them: 0.016. A cap of the preflight + 3.5 worst cases leaves room for 3 calls.
+    # Free input; each call may cost 1 024 output tokens at 1 000 dollars a million: 1.024. A call of the
+    # preflight may cost 16 of them: 0.016. A cap of the preflight + 3.5 worst cases leaves room for 3 calls.
     price = {"input": 0, "cached_input": 0, "output": 1000, "as_of": "2026-11-29"}
-    content = larger(server, prices={"t": price}, max_usd=0.016 + 3.5 * 1.024, on_cap="stop")
+    content = larger(server, prices={"t": price}, max_usd=ALL_PREFLIGHTS * 0.016 + 3.5 * 1.024, on_cap="stop")
     server.script(usage={"completion": "cap"})
     output = project.refuse(TARGET, "--cores", "8", *write(project.folder, content))
-    assert server.stats()["received"] == 1 + 3
+    assert server.stats()["received"] == ALL_PREFLIGHTS + 3
     assert "max_usd" in output
     assert "18 cells are not complete" in output
     assert len(list((project.folder / ".cache/responses").rglob("*.json"))) == 3
@@ -86,12 +87,12 @@ def test_the_cap_holds_to_the_call(project: Project, server: Server) -> None:
 
 def test_cheap_replies_leave_room_for_more_calls(project: Project, server: Server) -> None:
     price = {"input": 0, "cached_input": 0, "output": 1000, "as_of": "2026-11-29"}
-    content = larger(server, prices={"t": price}, max_usd=0.016 + 3.5 * 1.024, on_cap="stop")
+    content = larger(server, prices={"t": price}, max_usd=ALL_PREFLIGHTS * 0.016 + 3.5 * 1.024, on_cap="stop")
     server.script(usage={"completion": 100})  # 0.1 dollars a call
     project.refuse(TARGET, "--cores", "8", *write(project.folder, content))
-    # Preflight 0.1 (its reply is billed as any), then calls of 0.1 while 1.024 more still fits below 3.6:
-    # spent before the last call <= 3.6 - 1.024 = 2.576, so 25 calls and the preflight are paid.
-    assert server.stats()["received"] == 26
+    # Preflight 4 x 0.1 (its replies are billed as any), then calls of 0.1 while 1.024 more still fits below 3.648:
+    # spent before the last call <= 3.648 - 1.024 = 2.624, so 23 calls and the preflight are paid.
+    assert server.stats()["received"] == 23 + ALL_PREFLIGHTS
 
 
 def judged_cells(project: Project) -> list[Path]:
@@ -116,7 +117,7 @@ def test_kill_9_at_any_moment_loses_at_most_what_was_in_flight(project: Project,
         now = {path: path.stat().st_mtime_ns for path in cache.rglob("*.json")}
         stats = server.stats()
         lost = stats["successes"] - (len(now) - len(before))
-        assert 0 <= lost <= 8 + 1, "more answers were lost than were in flight (and one preflight)"
+        assert 0 <= lost <= 8 + ALL_PREFLIGHTS, "more answers were lost than were in flight (and a preflight)"
         assert {path: now[path] for path in before} == before, "a response that was on disk was asked for again"
         project.run("--unlock", *arguments)
     server.script()
@@ -152,12 +153,12 @@ def test_an_interrupt_keeps_what_arrived_and_ends_soon(
     assert took < 10, took
     stats = server.stats()
     cache = list((project.folder / ".cache/responses").rglob("*.json"))
-    assert len(cache) == stats["successes"] - 1  # all but the preflight
+    assert len(cache) == stats["successes"] - ALL_PREFLIGHTS  # all but the preflight
     assert len(cache) >= 60
     server.script()
     server.reset()
     project.succeed(TARGET, "--cores", "8", *arguments)  # without --unlock
-    assert server.stats()["successes"] == 360 - len(cache) + 1
+    assert server.stats()["successes"] == 360 - len(cache) + ALL_PREFLIGHTS
 
 
 def test_two_runs_that_share_a_cache_do_not_ask_twice(project: Project, server: Server, tmp_path: Path) -> None:
@@ -177,7 +178,7 @@ def test_two_runs_that_share_a_cache_do_not_ask_twice(project: Project, server: 
         for one in (project, twin)
     ]
     assert [one.wait(timeout=120) for one in both] == [0, 0]
-    assert 8 + 1 <= server.stats()["successes"] <= 8 + 2  # each run may make its own preflight
+    assert 8 + PREFLIGHTS <= server.stats()["successes"] <= 8 + 2 * PREFLIGHTS  # each run may make its own preflight
     frames = [read_table(one.folder / TARGET) for one in (project, twin)]
     pd.testing.assert_frame_equal(frames[0], frames[1])
 

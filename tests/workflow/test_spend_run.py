@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 from projects import PLANNED, Project, copy_project
-from servers import Server
+from servers import ALL_PREFLIGHTS, Server
 
 from rcwt.tokens import count
 
-#: Two shares x two orders = 4 cells of 2 calls; the server bills 100 tokens in and 20 out, whatever it is asked.
+#: Two shares x two orders = 4 cells of 2 calls; the server bills the tokens of the texts in, and 20 out.
 CONFIG = """\
 models: [under-test]
 designs:
@@ -28,7 +28,7 @@ prices:
   under-test: {input: 2, output: 8, as_of: 2026-11-01}
 bootstrap: {B: 100}
 """
-BILLED = {"prompt": 100, "completion": 20}
+BILLED = {"prompt": {}, "completion": 20}
 CELL = "fixed_budget-w4096-q0-coord_first"
 #: What `all` makes of calls and money; without curves and figures the tests take half the time.
 TABLES = ("results/tables/spend.csv", "results/tables/completeness.csv")
@@ -60,6 +60,9 @@ def paid_run(root: Path, server: Server, tmp_path_factory: pytest.TempPathFactor
     said["plan"] = (project.folder / "results/plan/spend.csv").read_text()
     assert server.stats()["received"] == 0
     project.succeed("--cores", "2", *TABLES, *MINE)
+    lines = (project.folder / ".cache/responses/preflights.jsonl").read_text().splitlines()
+    # As the server counted them, and 2 for each of two messages.
+    said["preflights"] = " ".join(str(json.loads(line)["usage"]["prompt"] + 4) for line in lines)
     said["again"] = last_line(project, *TABLES)
     return project, said
 
@@ -87,6 +90,11 @@ def rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(text.splitlines()))
 
 
+def preflights(said: dict[str, str]) -> list[int]:
+    """The tokens of each call of the preflight, by what the server has counted."""
+    return [int(tokens) for tokens in said["preflights"].split()]
+
+
 def worst(tokens: int, cap: int) -> Decimal:
     return (math.ceil(Decimal(tokens) * Decimal("1.1")) * Decimal(2) + cap * Decimal(8)) / 1_000_000
 
@@ -94,19 +102,21 @@ def worst(tokens: int, cap: int) -> Decimal:
 def test_the_dry_run_says_what_the_targets_asked_for_cost(paid_run: tuple[Project, dict[str, str]]) -> None:
     project, said = paid_run
     tokens = prompt_tokens(project)
-    # 8 calls and the preflight of 7 + 2 tokens, capped at 16; without a kept response the cap is expected.
-    total = 2 * sum(tokens.values()) + 9
-    at_most = 2 * sum(worst(size, 64) for size in tokens.values()) + worst(9, 16)
-    expected = (Decimal(total) * 2 + (8 * 64 + 16) * Decimal(8)) / 1_000_000
+    # 8 calls and those of the preflight, capped at 16; without a kept response the cap is expected.
+    before = preflights(said)
+    assert len(before) == ALL_PREFLIGHTS
+    total = 2 * sum(tokens.values()) + sum(before)
+    at_most = 2 * sum(worst(size, 64) for size in tokens.values()) + sum(worst(size, 16) for size in before)
+    expected = (Decimal(total) * 2 + (8 * 64 + 4 * 16) * Decimal(8)) / 1_000_000
     found = SPEND.fullmatch(said["all"])
     assert found
-    assert [int(number) for number in found.groups()[:4]] == [9, 0, total, 8 * 64 + 16]
+    assert [int(number) for number in found.groups()[:4]] == [8 + 4, 0, total, 8 * 64 + 4 * 16]
     assert abs(Decimal(found[5]) - expected) <= Decimal("0.00005")
     assert 0 <= Decimal(found[6]) - at_most < Decimal("0.0001")
     cell = SPEND.fullmatch(said["cell"])
     assert cell
     size = tokens[CELL]
-    assert [int(number) for number in cell.groups()[:4]] == [3, 0, 2 * size + 9, 2 * 64 + 16]
+    assert [int(number) for number in cell.groups()[:4]] == [2 + 4, 0, 2 * size + sum(before), 2 * 64 + 4 * 16]
 
 
 def test_the_plan_file(paid_run: tuple[Project, dict[str, str]]) -> None:
@@ -116,8 +126,9 @@ def test_the_plan_file(paid_run: tuple[Project, dict[str, str]]) -> None:
     assert (target["calls"], target["cached_calls"]) == ("8", "0")
     assert int(target["input_tokens"]) == 2 * sum(tokens.values())
     assert Decimal(target["usd_worst"]) == 2 * sum(worst(size, 64) for size in tokens.values())
-    assert (preflight["experiment"], preflight["calls"], preflight["input_tokens"]) == ("", "1", "9")
-    assert Decimal(preflight["usd_worst"]) == worst(9, 16)
+    before = preflights(paid_run[1])
+    assert (preflight["experiment"], preflight["calls"], preflight["input_tokens"]) == ("", "4", str(sum(before)))
+    assert Decimal(preflight["usd_worst"]) == sum(worst(size, 16) for size in before)
 
 
 def test_the_plan_file_is_never_stale(paid: Project) -> None:
@@ -132,25 +143,28 @@ def test_nothing_is_left_to_pay_for(paid_run: tuple[Project, dict[str, str]]) ->
     assert paid_run[1]["again"] == nothing
 
 
-def test_more_trials_cost_the_new_calls(paid: Project) -> None:
+def test_more_trials_cost_the_new_calls(paid: Project, paid_run: tuple[Project, dict[str, str]]) -> None:
     paid.edit("mine.yaml", lambda text: text.replace("trials: 2", "trials: 3"))
     found = SPEND.fullmatch(last_line(paid, "all"))
     assert found
-    tokens = sum(prompt_tokens(paid).values()) + 9
-    # 4 new calls and a preflight; 8 of the 12 are kept, and say that a reply has 20 tokens.
-    assert [int(number) for number in found.groups()[:4]] == [5, 8, tokens, 4 * 64 + 16]
-    expected = (Decimal(tokens) * 2 + (4 * 20 + 16) * Decimal(8)) / 1_000_000
+    tokens = sum(prompt_tokens(paid).values()) + sum(preflights(paid_run[1]))
+    # 4 new calls and a preflight of 4; 8 of the 12 are kept, and say that a reply has 20 tokens.
+    assert [int(number) for number in found.groups()[:4]] == [4 + 4, 8, tokens, 4 * 64 + 4 * 16]
+    expected = (Decimal(tokens) * 2 + (4 * 20 + 4 * 16) * Decimal(8)) / 1_000_000
     assert abs(Decimal(found[5]) - expected) <= Decimal("0.00005")
 
 
 def test_the_table_is_the_servers_bill(paid_run: tuple[Project, dict[str, str]], server: Server) -> None:
     target, preflight = rows((paid_run[0].folder / "results/tables/spend.csv").read_text())
     assert (target["calls_planned"], target["calls_actual"], target["calls_without_usage"]) == ("8", "8", "0")
-    assert (target["input_tokens_actual"], target["output_tokens_actual"]) == ("800", "160")
-    assert (preflight["role"], preflight["calls_planned"], preflight["calls_actual"]) == ("preflight", "1", "1")
-    successes = server.stats()["successes"]
-    assert successes == 9
-    bill = successes * (Decimal(100) * 2 + Decimal(20) * 8) / 1_000_000
+    assert target["output_tokens_actual"] == "160"
+    assert (preflight["role"], preflight["calls_planned"], preflight["calls_actual"]) == ("preflight", "4", "4")
+    stats = server.stats()
+    assert stats["successes"] == 8 + 4
+    billed = stats["billed"]
+    assert int(target["input_tokens_actual"]) + int(preflight["input_tokens_actual"]) == billed["prompt"]
+    assert int(preflight["input_tokens_actual"]) == sum(preflights(paid_run[1])) - 4 * 4
+    bill = (Decimal(billed["prompt"]) * 2 + Decimal(billed["completion"]) * 8) / 1_000_000
     assert Decimal(target["usd_actual"]) + Decimal(preflight["usd_actual"]) == bill
     assert {target["price_as_of"], preflight["price_as_of"]} == {"2026-11-01"}
 
@@ -160,7 +174,7 @@ def test_a_price_edit_makes_the_table_again_and_nothing_else(paid: Project) -> N
     output = paid.succeed("--cores", "2", *TABLES, *MINE)
     assert "1 of 1 steps (100%) done" in output
     target, _ = rows((paid.folder / "results/tables/spend.csv").read_text())
-    assert Decimal(target["usd_actual"]) == Decimal("0.00368")  # 8 x (100 x 3 + 20 x 8) millionths
+    assert Decimal(target["usd_actual"]) == (int(target["input_tokens_actual"]) * 3 + 8 * 20 * Decimal(8)) / 1_000_000
 
 
 def test_limits_rerun_nothing_and_max_missing_its_own_check(paid: Project) -> None:
@@ -190,9 +204,10 @@ def test_the_papers_models_are_priced_without_keys(project: Project) -> None:
     assert found
     # 3 models x (36 cells x 20 calls at 4 096 and 8 192 tokens, 32 x 10 in the larger windows, 18 x 20 of the open task
     # with its evidence intact; 10 x 5 intact, 10 x 20 algorithmic, 3 benchmarks x 5 packs x 10 x 10); the judge scores
-    # all but these; 3 preflights.
+    # all but these. Before each model 8 calls: the short one, three texts of the main task, one of the algorithmic
+    # task, three packs. They are vendors: no largest prompt goes first.
     judged = 36 * 20 + 32 * 10 + 18 * 20
-    assert int(found[1]) == 3 * (judged + 50 + 200 + 1500) + 3 * judged + 3
+    assert int(found[1]) == 3 * (judged + 50 + 200 + 1500) + 3 * judged + 3 * 8
     assert 50 < Decimal(found[5]) <= Decimal(found[6]) < 80
     assert not (project.folder / "results").exists()
     assert not (project.folder / ".cache").exists()

@@ -10,6 +10,7 @@ from rcwt.digests import code_digest
 from rcwt.parameters import renamed
 from rcwt.records import Response, TrialRecord, write_records
 from rcwt.requests import Request
+from rcwt.statuses import PROMPT_CUT
 
 if TYPE_CHECKING:
     from rcwt.study import Study
@@ -52,10 +53,15 @@ def records(
             request_key=request.key,
             requested_model=request.model,
             requested_params=request.params,
-            response=response,
+            response=_as_it_counts(response),
         )
         for request, response in zip(asked, responses, strict=True)
     ]
+
+
+def _as_it_counts(response: Response) -> Response:
+    """A response as trials hold it. In the cache it stays as it was read, with what it was judged cut by."""
+    return response.model_copy(update={"status": PROMPT_CUT}) if response.prompt_cut else response
 
 
 def read_prompt(path: Path) -> dict[str, Any]:
@@ -70,5 +76,5 @@ def answer_cell(study: "Study", condition: str, model: str, prompt_file: Path, p
 
     prompt = read_prompt(prompt_file)
     asked = requests(prompt, study.call_identity(condition, model), study.conditions[condition].trials)
-    responses = current(study.config).answer(asked, model, "target", f"{condition}/{model}")
+    responses = current(study.config).answer(asked, model, "target", f"{condition}/{model}", study.preflight)
     write_records(records(prompt, model, asked, responses), path)

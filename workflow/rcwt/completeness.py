@@ -12,6 +12,7 @@ import pandas as pd
 from rcwt.caps import Caps, silent_baselines
 from rcwt.errors import RcwtError
 from rcwt.judged import judged_calls
+from rcwt.statuses import PROMPT_CUT, PROMPT_CUT_REMEDY
 
 COLUMNS = ["source", "experiment", "model", "judge", "calls", "scores", "missing", "share_missing", "max_missing"]
 _MODEL = ["source", "model"]
@@ -64,13 +65,15 @@ def _message(over: pd.DataFrame, calls: pd.DataFrame, max_missing: float) -> str
             f"({row['missing'] / row['scores']:.1%}); accepted: {max_missing:.1%}. Cells:"
         )
         of = calls[(calls["source"] == row["source"]) & (calls["model"] == row["model"])]
+        if cut := int((of["status"] == PROMPT_CUT).sum()):
+            lines.append(f"  In {cut} of {len(of)} calls its server cut the prompt. {PROMPT_CUT_REMEDY}.")
         cells = of.groupby(_CELL)[["scores", "missing"]].sum().reset_index()
         lines += _cells(cells[cells["missing"] > 0].sort_values("missing", ascending=False, kind="stable"))
     lines.append(
-        "The scores files say why (status judge_unparsed, judge_truncated or not_scored). Take a judge that answers in "
-        "the form it is asked for (key 'judges', the first is the headline), give one whose replies are cut a larger "
-        "max_tokens (its `params` in the registry), or raise max_missing; the tables are made all the same, and their "
-        "bounds show what the missing scores could change."
+        "The scores files say why (status judge_unparsed, judge_truncated, judge_prompt_cut or not_scored). Take a "
+        "judge that answers in the form it is asked for (key 'judges', the first is the headline), give one whose "
+        "replies are cut a larger max_tokens (its `params` in the registry), or raise max_missing; the tables are made "
+        "all the same, and their bounds show what the missing scores could change."
     )
     return "\n".join(lines)
 

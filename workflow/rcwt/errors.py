@@ -27,3 +27,7 @@ class StaleResultError(RcwtError):
 
 class CallError(RcwtError):
     """A model call that cannot succeed; retrying it would not help."""
+
+
+class InterruptedCallError(CallError):
+    """The run was interrupted before this call was answered."""

@@ -1,18 +1,18 @@
 """Trials joined to their scores: what each judge found in each call.
 
 A missing score is missing: it leaves both the hits and the possible hits. A call that holds no answer (empty,
-refused, filtered) is different: its items are misses by rule.
+refused, filtered) is different: its items are misses by rule. A call whose prompt the server cut has no score at all.
 """
 
 import numpy as np
 import pandas as pd
 
 from rcwt.errors import RcwtError
-from rcwt.statuses import NON_ANSWERS, STATUSES
+from rcwt.statuses import NON_ANSWERS, PROMPT_CUT, STATUSES
 from rcwt.trials import TRIAL_KEY
 
 #: Score statuses that leave an item without a score, whatever stands in the column `score`.
-UNSCORED = ("judge_unparsed", "judge_truncated", "not_scored")
+UNSCORED = ("judge_unparsed", "judge_truncated", "judge_prompt_cut", "not_scored")
 BUDGET = ["p", "c", "r", "u"]
 _CALL = ["source", *TRIAL_KEY]
 _SHARE = ["source", "experiment", "window", "model", "q"]
@@ -54,13 +54,14 @@ def judged_calls(trials: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
 def item_scores(trials: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """One row a trial, judge and item: the score rows with `call`, the trial's row number.
 
-    `score` is 1.0, 0.0 or missing; the items of a call without an answer are 0.0 by rule. Scores of trials
-    that are not in `trials` are left out. Raises StatisticsError where an item is scored twice.
+    `score` is 1.0, 0.0 or missing; the items of a call without an answer are 0.0 by rule, those of a call whose
+    prompt was cut are missing. Scores of trials that are not in `trials` are left out. Raises StatisticsError where an
+    item is scored twice.
     """
     items = _keyed(scores).merge(_numbered(trials)[[*_CALL, "call", "status"]], on=_CALL)
     _refuse_doubled(items, [*_CALL, "judge", "item"], "scores")
     score = items["score"].astype("Float64").to_numpy(dtype=float, na_value=np.nan)
-    score = np.where(items["score_status"].isin(UNSCORED), np.nan, score)
+    score = np.where(items["score_status"].isin(UNSCORED) | (items["status"] == PROMPT_CUT), np.nan, score)
     silent = items["status"].isin(NON_ANSWERS).to_numpy() & np.isnan(score)
     items["score"] = np.where(silent, 0.0, score)
     # An item that nobody excluded counts.

@@ -7,13 +7,13 @@ import gzip
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from typing import Any
 
 from rcwt import ledger, reading
 from rcwt.received import Received
-from rcwt.records import Response, Usage
+from rcwt.records import PromptSize, Response, Usage
 from rcwt.replies import WireReply
 
 #: gzip's effort: a higher one takes twice the time for a few percent.
@@ -22,20 +22,24 @@ _EFFORT = 4
 
 @dataclass(frozen=True)
 class KeptBody:
-    """One answer, which attempt of its call it was, and the price of its moment."""
+    """One answer, which attempt of its call it was, the price then, and what its count of the prompt is held to."""
 
     received: Received
     attempts: int
     price: ledger.Price
+    size: PromptSize | None = None
 
     def response(self) -> Response:
         """The response that the body holds. Raises the fault that it is today (`rcwt.reading.read`)."""
-        return response_of(reading.read(self.received), self.attempts, self.price)
+        reply = believed(reading.read(self.received), self.size)
+        return response_of(reply, self.attempts, self.price, self.size)
 
     def to_bytes(self, key: str, asked: Mapping[str, Any]) -> bytes:
         """The file of the answer to a request."""
         price = {name: str(value) for name, value in vars(self.price).items()}
+        size = self.size and self.size.model_dump()
         content = {"key": key, "request": asked, **asdict(self.received), "attempts": self.attempts, "price": price}
+        content |= {"prompt_size": size}
         # Half of a surrogate pair cannot be written as it is.
         return gzip.compress(json.dumps(content).encode(), _EFFORT, mtime=0)
 
@@ -47,13 +51,23 @@ class KeptBody:
             if fields.pop("key") != key:
                 raise ValueError("the answer to another request")
             asked, attempts, price = fields.pop("request"), int(fields.pop("attempts")), fields.pop("price")
+            size = fields.pop("prompt_size")
             priced = ledger.Price.of(**{**price, "as_of": date.fromisoformat(price["as_of"])})
-            return cls(Received(**fields), attempts, priced), asked
+            return cls(Received(**fields), attempts, priced, size and PromptSize(**size)), asked
         except (OSError, EOFError, zlib.error, KeyError, TypeError, AttributeError) as error:
             raise ValueError(str(error)) from None
 
 
-def response_of(reply: WireReply, attempts: int, price: ledger.Price) -> Response:
+def believed(reply: WireReply, size: PromptSize | None) -> WireReply:
+    """A reply without its prompt tokens where its server counts every prompt alike: what it cost is then not known."""
+    if size is None or size.ratio or reply.usage.prompt_tokens is None:
+        return reply
+    said = f"the server counts every prompt alike, as {reply.usage.prompt_tokens} tokens: that is no count"
+    note = "; ".join(part for part in (reply.usage.note, said) if part)
+    return replace(reply, usage=replace(reply.usage, prompt_tokens=None, note=note))
+
+
+def response_of(reply: WireReply, attempts: int, price: ledger.Price, size: PromptSize | None) -> Response:
     """A reply as it is kept: with what it cost, and which attempt of its call it was."""
     cost = ledger.cost(reply.usage, price)
     usage = reply.usage
@@ -77,4 +91,5 @@ def response_of(reply: WireReply, attempts: int, price: ledger.Price) -> Respons
         attempts=attempts,
         cost_usd=None if cost is None else float(cost),
         price_as_of=price.as_of.isoformat(),
+        prompt_size=size,
     )

@@ -19,7 +19,7 @@ from rcwt.calls import requests
 from rcwt.digests import digest
 from rcwt.judge_plan import JudgeFrame, judge_frame
 from rcwt.ledger import in_full
-from rcwt.preflights import preflight_request
+from rcwt.preflights import preflight_params
 from rcwt.prompts import prompt_tokens
 from rcwt.records import Response
 from rcwt.requests import Request
@@ -107,7 +107,7 @@ class Planner:
         self.first: dict[str, Request] = {}
 
     def rows(self, cells: Cells) -> list[Row]:
-        """The plan of `cells`, by experiment, model and role, and one preflight a model that is called over a network.
+        """The plan of `cells`, by experiment, model and role, and a preflight of each model called over a network.
 
         A request that two cells share counts as made once. A judge's calls for replies that are not there yet count
         as one a trial, of a reply at its cap in the worst case; being asked again after a reply without sense is not
@@ -131,9 +131,9 @@ class Planner:
         for condition, model, judge in cells.judged:
             self._judge(condition, model, judge, tallies[self.study.conditions[condition].experiment, judge, "judge"])
         for model, request in self.first.items():
-            short = preflight_request(request)
-            size, cap = request_tokens(short), output_cap(short.params)
-            tallies[None, model, "preflight"].add(1, size, size, Fraction(cap), cap, self.terms(model))
+            for asked in self.study.preflight.requests(request, self.config.registry[model].api_base).values():
+                size, cap = request_tokens(asked), output_cap(asked.params)
+                tallies[None, model, "preflight"].add(1, size, size, Fraction(cap), cap, self.terms(model))
         return [self._row(key, tallies[key]) for key in sorted(tallies, key=self._place)]
 
     def _again(self, model: str, keys: Iterable[str]) -> set[str]:
@@ -256,9 +256,9 @@ class Planner:
 
 
 def _answer(response: Response) -> str | None:
-    """The text that a judge is sent; None for a response that holds no answer."""
-    text = response.text or ""
-    return text if response.status not in NON_ANSWERS and text.strip() else None
+    """The text that a judge is sent; None for a response that holds no answer, or one to a cut prompt."""
+    text, silent = response.text or "", response.status in NON_ANSWERS or response.prompt_cut
+    return text if not silent and text.strip() else None
 
 
 def _rounded(number: Fraction) -> int:
@@ -276,13 +276,27 @@ def table_terms(study: Study) -> dict[str, Any]:
     terms: dict[str, Any] = {"targets": {}, "judges": {}}
     for model in config.models:
         caps = {name: output_cap(study.call_identity(at, model)["params"]) for name, at in experiments.items()}
-        network = not config.registry[model].embedded
-        terms["targets"][model] = {**Terms.of(config, model).plain(), "network": network, "caps": caps}
+        preflight = _preflight_sizes(study, model, experiments.values())
+        terms["targets"][model] = {**Terms.of(config, model).plain(), "preflight": preflight, "caps": caps}
     for judge in config.model_judges:
         frames = {task: judge_frame(study, at, judge) for task, at in tasks.items()}
         sizes = {task: [frame.tokens, frame.cap] for task, frame in frames.items()}
         terms["judges"][judge] = {**Terms.of(config, judge).plain(), "sizes": sizes}
     return terms
+
+
+def _preflight_sizes(study: Study, model: str, conditions: Iterable[str]) -> list[list[int]]:
+    """Prompt tokens and output cap of each call of a model's preflight; empty for one that is not called.
+
+    The cap is the largest that it may have: it goes by the parameters of the call that it is sent before.
+    """
+    entry = study.config.registry[model]
+    if entry.embedded:
+        return []
+    params = [study.call_identity(condition, model)["params"] for condition in conditions]
+    most = max(params, key=lambda one: output_cap(preflight_params(one)))
+    asked = study.preflight.requests(Request("", "", (), most, "", 0), entry.api_base).values()
+    return [[request_tokens(request), output_cap(request.params)] for request in asked]
 
 
 def plan(study: Study, cells: Cells, cache: ResponseCache) -> list[Row]:

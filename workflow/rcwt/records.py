@@ -11,7 +11,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rcwt.errors import StaleResultError
 
-Status = Literal["ok", "truncated", "empty", "refused", "filtered", "unknown_finish"]
+#: How a call ended. `prompt_cut` is never read from a reply: see `Response.prompt_cut`.
+Status = Literal["ok", "truncated", "empty", "refused", "filtered", "unknown_finish", "prompt_cut"]
+#: A server that counts a smaller part of a prompt than this has cut it.
+WHOLE = 0.7
 
 
 class Usage(BaseModel):
@@ -26,8 +29,38 @@ class Usage(BaseModel):
     note: str | None = None
 
 
+class PromptSize(BaseModel):
+    """How large a prompt was, and what its model's preflight says of the model's own count (`rcwt.prompt_counts`).
+
+    `tokens` are cl100k tokens with chat overhead; `ratio` the model's own tokens for each of them, at least, and 0
+    where its server counts every prompt alike; `overhead` what it counts beside them, as for a template.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    tokens: int
+    ratio: float
+    overhead: float
+
+    @property
+    def expected(self) -> int:
+        """The fewest tokens that the model counts in the whole prompt, about."""
+        return round(self.overhead + self.ratio * self.tokens)
+
+    def is_cut(self, usage: Usage) -> bool:
+        """Whether the tokens that were counted are too few for a whole prompt; False where none were."""
+        if usage.prompt is None:
+            return False
+        # Cached tokens are a part of the prompt's; where they are more, the server has counted them apart.
+        apart = usage.cached if usage.cached is not None and usage.cached > usage.prompt else 0
+        return usage.prompt + apart - self.overhead < WHOLE * self.ratio * self.tokens
+
+
 class Response(BaseModel):
-    """What came back for one request, as it is kept in the response cache."""
+    """What came back for one request, as it is kept in the response cache.
+
+    `prompt_size` is null where the model's preflight said nothing of its count, and in responses from before.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -44,6 +77,13 @@ class Response(BaseModel):
     attempts: int
     cost_usd: float | None
     price_as_of: str | None
+    prompt_size: PromptSize | None = None
+
+    @property
+    def prompt_cut(self) -> bool:
+        """Whether the server cut the prompt: whatever it answered, it answered another question."""
+        # A filter may have stopped the count together with the reply.
+        return self.prompt_size is not None and self.status != "filtered" and self.prompt_size.is_cut(self.usage)
 
 
 class TrialRecord(BaseModel):

@@ -8,7 +8,7 @@ reserved before each attempt and settled after it; a response is on disk before 
 import asyncio
 import functools
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -17,12 +17,13 @@ from typing import Any
 from rcwt import ledger, retries, wire
 from rcwt.claims import Claims
 from rcwt.config import Config
-from rcwt.errors import CallError
+from rcwt.errors import CallError, InterruptedCallError
 from rcwt.faults import PermanentFault, TransientFault
 from rcwt.gates import Gate, Gates
 from rcwt.keeping import Keeper
-from rcwt.kept_bodies import KeptBody, response_of
-from rcwt.preflights import keep_preflight, preflight_request
+from rcwt.kept_bodies import KeptBody, believed, response_of
+from rcwt.preflights import Preflight
+from rcwt.probes import Keep, Probes
 from rcwt.progress import Progress
 from rcwt.received import UnreadableFault
 from rcwt.records import Response
@@ -42,16 +43,8 @@ COMMON = frozenset(
 )
 
 
-#: Keeps a response, and the answer it was read from.
-Keep = Callable[[Response, KeptBody | None], Awaitable[None]]
-
-
 class CapReachedError(CallError):
     """The spend cap leaves no room for the worst case of another call."""
-
-
-class InterruptedCallError(CallError):
-    """The run was interrupted before this call was answered."""
 
 
 @dataclass(frozen=True)
@@ -89,18 +82,21 @@ class Remote:
         progress.dollars = lambda: self.ledger.balance().spent
         self._verdicts = Verdicts(run)
         self._gates = Gates(config, progress, run)
-        self._probes: dict[str, asyncio.Task[None]] = {}
-        self._probes_left: dict[str, asyncio.Event] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         # Those whose request has left and whose response is not on disk.
         self._sending: set[asyncio.Task[Any]] = set()
         self._interrupted = interrupted
+        results = Path(config.results_dir)
         self.keeper = Keeper(cache)
+        self.probes = Probes(self.keeper, results, self._verdicts, run, self._paid, self._tasks)
         with self.keeper.watching():
             self._claims = Claims(cache.folder)
 
-    async def fetch(self, request: Request, model: str, role: str) -> Response:
-        """One response, from the cache if another process has put it there meanwhile. Raises CallError."""
+    async def fetch(self, request: Request, model: str, role: str, preflight: Preflight) -> Response:
+        """One response, from the cache if another process has put it there meanwhile. Raises CallError.
+
+        One preflight a model goes before its first call; all its calls wait for it, and share its failure.
+        """
         task = _this_task()
         self._tasks.add(task)
         self.progress.asked += 1
@@ -110,55 +106,22 @@ class Remote:
             if len(unread) >= MOST_UNREAD:
                 raise _unreadable(None, unread)
             gate = self._gates.of(model)
-            if role == "judge" and gate.name not in self._probes:
+            if role == "judge" and gate.name not in self.probes:
                 response = await self._as_judge(gate, request)
             else:
-                response = await self._claimed(gate, request, self.probe(model, request))
+                response = await self._claimed(gate, request, self.probes.begin(gate, request, preflight))
         except asyncio.CancelledError:
             raise InterruptedCallError("interrupted before it was answered; the next run asks for it") from None
         finally:
             self._tasks.discard(task)
         return response
 
-    def probe(self, model: str, request: Request) -> "asyncio.Task[None]":
-        """One short call a model before its first; all its calls wait for it, and share its failure."""
-        if model not in self._probes:
-            self._probes_left[model] = asyncio.Event()
-            probe = asyncio.ensure_future(self._preflight(self._gates.of(model), preflight_request(request)))
-            # Whoever waits for it is told; without anybody asyncio would report it as forgotten.
-            probe.add_done_callback(lambda done: done.cancelled() or done.exception())
-            self._probes[model] = probe
-        return self._probes[model]
-
-    async def send_preflights(self, first: Mapping[str, Request]) -> None:
+    async def send_preflights(self, first: Mapping[str, Request], asked: Preflight) -> None:
         """Probe models, each before the first of its requests; returns when the probes have left, or have ended."""
         for model, request in first.items():
-            self.probe(model, request)
+            self.probes.begin(self._gates.of(model), request, asked)
         for model in first:
-            await self._probes_left[model].wait()
-
-    async def _preflight(self, gate: Gate, short: Request) -> None:
-        task = _this_task()
-        self._tasks.add(task)
-        name, left = f"{gate.name}: preflight", self._probes_left[gate.name]
-
-        async def keep(response: Response, body: KeptBody | None) -> None:
-            results = Path(self.config.results_dir)
-            await self.keeper.keep_line(lambda: keep_preflight(self.cache.folder, results, gate.name, response))
-
-        try:
-            async with self._verdicts.turn(name):
-                if self._verdicts.known(name):
-                    return
-                try:
-                    await self._paid(gate, short, keep, left.set)
-                except PermanentFault as fault:
-                    self._verdicts.tell(name, f"{name}: {fault}")
-                    raise CallError(f"{name}: {fault}") from None
-                self._verdicts.tell(name)
-        finally:
-            left.set()
-            self._tasks.discard(task)
+            await self.probes.left(model)
 
     async def _as_judge(self, gate: Gate, request: Request) -> Response:
         """A judge's first call goes alone, in the place of a preflight; what it fails of, all would fail of."""
@@ -218,21 +181,24 @@ class Remote:
         reservation = await self.ledger.reserve_when_free(call.worst)
         if reservation is None:
             raise _cap_reached(self.ledger.balance(), call.worst)
+        size, price = self.probes.size(gate.name, call.request), gate.terms.price
         try:
-            reply = await self._reply(gate, call, reservation, deadline_s)
-            self.ledger.settle(reservation, ledger.cost(reply.usage, gate.terms.price))
-            response = response_of(reply, number, gate.terms.price)
-            await call.keep(response, KeptBody(reply.received, number, gate.terms.price) if reply.received else None)
+            reply = believed(await self._reply(gate, call, reservation, deadline_s), size)
+            self.ledger.settle(reservation, ledger.cost(reply.usage, price))
+            response = response_of(reply, number, price, size)
+            await call.keep(response, KeptBody(reply.received, number, price, size) if reply.received else None)
+            self.probes.warn_of_cut(gate.name, response)
         except UnreadableFault as fault:
-            await self._keep_unread(call, fault, number, gate.terms.price)
+            await self._keep_unread(
+                call, fault, KeptBody(fault.received, number, price, size) if fault.received else None
+            )
             raise
         finally:
             self._sending.discard(_this_task())
         return response
 
-    async def _keep_unread(self, call: _Call, fault: UnreadableFault, attempt: int, price: ledger.Price) -> None:
+    async def _keep_unread(self, call: _Call, fault: UnreadableFault, body: KeptBody | None) -> None:
         """Keep an answer that was paid and is no reply; raise PermanentFault where another attempt is one too many."""
-        body = KeptBody(fault.received, attempt, price) if fault.received else None
         call.unread.append(await self.keeper.keep_unread(call.request, body) if body else None)
         if len(call.unread) >= MOST_UNREAD:
             raise _unreadable(fault, call.unread) from None

@@ -81,7 +81,7 @@ def begin(workflow: Any, study: Study) -> None:
         from rcwt.runtime import current  # a run without calls over the network does not need its code
 
         current(config).progress.planned = calls
-        current(config).warm_up(planner.first)
+        current(config).warm_up(planner.first, study.preflight)
 
 
 def look_for_jobs_once(scheduler: Any) -> None:

@@ -16,12 +16,10 @@ import pandas as pd
 
 from rcwt import ledger
 from rcwt import manifest as manifests
-from rcwt.preflights import PREFLIGHT_CAP, PREFLIGHT_TEXT, read_preflights
-from rcwt.prompts import MESSAGE_OVERHEAD
+from rcwt.preflights import read_preflights
 from rcwt.records import Usage
 from rcwt.scoring.cells import CellScores, read_scores
 from rcwt.terms import Terms
-from rcwt.tokens import count
 from rcwt.trials import read_table
 
 
@@ -93,7 +91,7 @@ def spend_rows(
     manifest = list(manifest)
     targets = {name: _target(name, content, manifest) for name, content in terms["targets"].items()}
     judges = {name: _judge(name, content, terms["targets"], manifest) for name, content in terms["judges"].items()}
-    probes = {name: _preflight(name, content) for name, content in terms["targets"].items() if content["network"]}
+    probes = {name: _preflight(name, content) for name, content in terms["targets"].items() if content["preflight"]}
     by = {name: Terms.read(content) for part in ("judges", "targets") for name, content in terms[part].items()}
     for model, usage in trials:
         targets[model].spend(1, usage, by[model])
@@ -132,8 +130,8 @@ def _judge(
 
 def _preflight(model: str, content: Mapping[str, Any]) -> SpendRow:
     row = _new(model, "preflight", content)
-    cap = min(PREFLIGHT_CAP, *content["caps"].values())
-    row.plan(1, count(PREFLIGHT_TEXT) + MESSAGE_OVERHEAD, cap, Terms.read(content))
+    for tokens, cap in content["preflight"]:
+        row.plan(1, tokens, cap, Terms.read(content))
     return row
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from rcwt.intervals import Ints, Names, draw_packs, percentile_interval, wilson_interval
 from rcwt.judged import BUDGET, StatisticsError, judged_calls
-from rcwt.statuses import NON_ANSWERS, ORDERS, STATUSES
+from rcwt.statuses import NON_ANSWERS, ORDERS, PROMPT_CUT, STATUSES
 
 POOLED = "pooled"
 CELL_KEY = ["source", "experiment", "window", "model", "judge", "order", "q"]
@@ -29,8 +29,9 @@ CELL_COLUMNS = [
     "n_cut_items",
     # Mean F1 of the effective items that have one (DROP).
     "f1_mean",
-    # Calls that ended with a word nobody knows; calls that another model answered, missing where no reply names one.
-    *("n_unknown_finish", "n_other_model"),
+    # Calls that ended with a word nobody knows; calls that another model answered, missing where no reply names one;
+    # calls whose prompt the server cut: missing, not scored.
+    *("n_unknown_finish", "n_other_model", "n_prompt_cut"),
 ]
 #: A cell whose orders are added.
 POOL_KEY = ["source", "experiment", "window", "model", "judge", "q"]
@@ -95,7 +96,7 @@ def read_cells(path: str | Path) -> pd.DataFrame:
 
 def _counted(calls: pd.DataFrame) -> pd.DataFrame:
     """Sum the calls of each cell, and keep the budget and ceiling that its calls share."""
-    answered = ~calls["status"].isin(NON_ANSWERS)
+    answered = ~calls["status"].isin([*NON_ANSWERS, PROMPT_CUT])
     scored = calls["possible"] > 0
     whole = calls["missing"] == 0
     marked = calls.assign(

@@ -18,6 +18,7 @@ from rcwt.packs.decks import Deck, deal
 from rcwt.packs.decks import record as pack_record
 from rcwt.packs.drawing import Pack
 from rcwt.parameters import OUTPUT_CAPS
+from rcwt.preflights import Preflight, preflight_of
 from rcwt.prompts import Prompt
 from rcwt.published_files import csv_files
 from rcwt.scoring.model_judge import ask_params
@@ -128,6 +129,11 @@ class Study:
             name: prompts.build(condition, self.tasks[condition.task], self.pack_of(condition))
             for name, condition in self.conditions.items()
         }
+
+    @cached_property
+    def preflight(self) -> Preflight:
+        """What each model is asked before its first call, apart from parameters."""
+        return preflight_of(self.prompts.values(), lambda condition: self.tasks[condition.task], self.pack_of)
 
     def model(self, name: str) -> Model:
         """A registry entry."""

@@ -21,7 +21,7 @@ from rcwt.reader import NAME as READER_NAME
 from rcwt.remarks import remarks
 from rcwt.scaling import Scaling, scaling
 from rcwt.statistics import POOLED
-from rcwt.statuses import NON_ANSWERS
+from rcwt.statuses import NON_ANSWERS, PROMPT_CUT
 from rcwt.tables import (
     MAIN_EXPERIMENT,
     MAIN_WINDOW,
@@ -300,10 +300,13 @@ def _calls(calls: pd.DataFrame, cells: pd.DataFrame) -> str:
     counts = {status: int((calls["status"] == status).sum()) for status in (*NON_ANSWERS, "truncated")}
     silent = ", ".join(f"{status} {counts[status]}" for status in NON_ANSWERS)
     text = f"{len(calls)}; without an answer: {silent}; cut at the output cap: {counts['truncated']}"
-    unscored = int((~calls["status"].isin(NON_ANSWERS) & (calls["possible"].fillna(0) == 0)).sum())
+    judged = ~calls["status"].isin([*NON_ANSWERS, PROMPT_CUT])
+    unscored = int((judged & (calls["possible"].fillna(0) == 0)).sum())
     # Where neither is recorded, a reply that was cut looks like any other.
     unseen = int((calls["finish_reason"].isna() & calls["completion_tokens"].isna()).sum())
     text += f", not known for {unseen}" if unseen else ""
+    lost = int((calls["status"] == PROMPT_CUT).sum())
+    text += f"; prompt cut by the server (not scored): {lost}" if lost else ""
     # The rules leave no score open: what they call unparsed has not the form that was asked for, and is a miss.
     formless = int(cells.loc[cells["judge"] == RULES_JUDGE, "n_unparsed"].sum())
     text += f"; not in the form asked for (misses): {formless}" if formless else ""

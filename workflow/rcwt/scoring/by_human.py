@@ -39,7 +39,7 @@ def by_human(records: Sequence[TrialRecord], items: Sequence[Item], audit: Audit
         if reply_of(record) is None:
             scores.append(non_answer(record, items))
         elif not given:
-            scores.append(unscored(record, items))
+            scores.append(unscored(record, [item.id for item in items]))
         else:
             outcome = {item.id: given.get(item.id) for item in items}
             scores.append(TrialScores(trial=record.trial, status="scored", items=outcome))

@@ -1,4 +1,7 @@
-"""A cell's scores under one judge: the rules, a person's audit, or a language model."""
+"""A cell's scores under one judge: the rules, a person's audit, or a language model.
+
+Trials whose prompt the server cut have none.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rcwt.config import HUMAN_JUDGE, RULES_JUDGE
 from rcwt.digests import file_digest
+from rcwt.packs.items import item_name
 from rcwt.records import Response, TrialRecord, read_records
 from rcwt.requests import Request
 from rcwt.scoring.by_form import by_answers, by_fields
@@ -13,7 +17,8 @@ from rcwt.scoring.by_human import by_human, read_audit_scores
 from rcwt.scoring.by_packs import by_packs
 from rcwt.scoring.by_rules import by_rules
 from rcwt.scoring.model_judge import by_model
-from rcwt.scoring.outcomes import CellScores, TrialScores, read_scores, write_scores
+from rcwt.scoring.outcomes import CellScores, TrialScores, read_scores, unscored, write_scores
+from rcwt.statuses import PROMPT_CUT
 from rcwt.task_items import Item
 
 if TYPE_CHECKING:
@@ -28,21 +33,11 @@ def score_cell(study: "Study", condition: str, judge: str, calls: Path, audit: S
     Raises CallError where a language-model judge could not be reached; what it has answered is in the cache.
     """
     records = read_records(calls)
-    asked = study.conditions[condition]
-    task = study.tasks[asked.task]
-    items = task.items
-    if pack := study.pack_of(asked):
-        scores = by_packs(records, pack.questions)
-    elif asked.question is not None:
-        scores = by_fields(records, task.fields)
-    elif asked.kind == "algorithmic":
-        scores = by_answers(records, task.answers)
-    elif judge == RULES_JUDGE:
-        scores = by_rules(records, items)
-    elif judge == HUMAN_JUDGE:
-        scores = by_human(records, items, read_audit_scores(Path(audit[0])))
-    else:
-        scores = _by_model(study, condition, judge, records, items)
+    # What answers a prompt that the server cut answers another question: no judge is asked about it.
+    whole = [record for record in records if record.response.status != PROMPT_CUT]
+    scored = {scores.trial: scores for scores in _judged(study, condition, judge, whole, audit)}
+    items = _item_ids(study, condition)
+    scores = [scored.get(record.trial) or unscored(record, items) for record in records]
     return CellScores(
         condition=records[0].condition,
         model=records[0].model,
@@ -51,6 +46,36 @@ def score_cell(study: "Study", condition: str, judge: str, calls: Path, audit: S
         calls_sha256=file_digest(calls),
         scores=tuple(scores),
     )
+
+
+def _judged(
+    study: "Study", condition: str, judge: str, records: Sequence[TrialRecord], audit: Sequence[str]
+) -> list[TrialScores]:
+    asked = study.conditions[condition]
+    task = study.tasks[asked.task]
+    items = task.items
+    if pack := study.pack_of(asked):
+        return by_packs(records, pack.questions)
+    if asked.question is not None:
+        return by_fields(records, task.fields)
+    if asked.kind == "algorithmic":
+        return by_answers(records, task.answers)
+    if judge == RULES_JUDGE:
+        return by_rules(records, items)
+    if judge == HUMAN_JUDGE:
+        return by_human(records, items, read_audit_scores(Path(audit[0])))
+    return _by_model(study, condition, judge, records, items)
+
+
+def _item_ids(study: "Study", condition: str) -> list[str]:
+    """The items that a condition's trials are scored by."""
+    asked = study.conditions[condition]
+    task = study.tasks[asked.task]
+    if pack := study.pack_of(asked):
+        return [item_name(place) for place in range(1, len(pack.questions) + 1)]
+    if asked.question is not None:
+        return [field.id for field in task.fields]
+    return [item.id for item in (task.answers if asked.kind == "algorithmic" else task.items)]
 
 
 def _by_model(

@@ -2,7 +2,8 @@
 
 A reply that cannot be read is asked for once more, with the fault named. What cannot be read then is missing
 (`judge_unparsed`), never 0: the paper scored such replies all zeros, which looks like a model that knows nothing.
-A reply that was cut (`judge_truncated`) is not asked for again: the same cap would cut it again, at the same price.
+A reply that was cut (`judge_truncated`) is not asked for again: the same cap would cut it again, at the same price. Nor
+is one to a question that the judge's server has cut (`judge_prompt_cut`).
 
 Nothing here calls a model; `by_model` is handed the function that does. So the digest of this module covers what
 the scores depend on, and a change of retries or limits judges nothing anew.
@@ -133,7 +134,7 @@ def by_model(
     again = {
         trial: second_request(*exchange[0], fault, items)
         for trial, exchange in exchanges.items()
-        if isinstance(fault := _read(exchange[0][1], items)[1], str) and exchange[0][1].status != "truncated"
+        if isinstance(fault := _read(exchange[0][1], items)[1], str) and _worth_asking_again(exchange[0][1])
     }
     for (trial, request), response in zip(again.items(), _answers(ask, list(again.values())), strict=True):
         exchanges[trial].append((request, response))
@@ -149,8 +150,14 @@ def _answers(ask: Ask, requests: Sequence[Request]) -> Sequence[Response]:
     return ask(requests) if requests else []
 
 
+def _worth_asking_again(response: Response) -> bool:
+    return response.status != "truncated" and not response.prompt_cut
+
+
 def _read(response: Response, items: Sequence[Item]) -> tuple[ScoreStatus, dict[str, int] | str]:
     """The status of a judge's reply, and its scores or its fault."""
+    if response.prompt_cut:
+        return "judge_prompt_cut", "the judge's server cut the question"
     if response.status == "truncated":
         return "judge_truncated", "the reply was cut by its length limit"
     if response.status not in ("ok", "unknown_finish"):

@@ -8,10 +8,12 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rcwt.errors import StaleResultError
 from rcwt.records import TrialRecord
-from rcwt.statuses import NON_ANSWERS
+from rcwt.statuses import NON_ANSWERS, PROMPT_CUT
 from rcwt.task_items import ExactField, Item, NamedAnswer
 
-ScoreStatus = Literal["scored", "non_answer", "unparsed", "judge_unparsed", "judge_truncated", "not_scored"]
+ScoreStatus = Literal[
+    "scored", "non_answer", "unparsed", "judge_unparsed", "judge_truncated", "judge_prompt_cut", "not_scored"
+]
 
 
 class TrialScores(BaseModel):
@@ -53,9 +55,9 @@ class CellScores(BaseModel):
 
 
 def reply_of(record: TrialRecord) -> str | None:
-    """The text that a judge judges; None for a response that holds no answer."""
-    text = record.response.text
-    return text if record.response.status not in NON_ANSWERS and text is not None and text.strip() else None
+    """The text that a judge judges; None for a response that holds no answer, or one to a cut prompt."""
+    text, silent = record.response.text, record.response.status in (*NON_ANSWERS, PROMPT_CUT)
+    return text if not silent and text is not None and text.strip() else None
 
 
 def non_answer(record: TrialRecord, items: Sequence[Item | ExactField | NamedAnswer]) -> TrialScores:
@@ -63,9 +65,9 @@ def non_answer(record: TrialRecord, items: Sequence[Item | ExactField | NamedAns
     return TrialScores(trial=record.trial, status="non_answer", items=dict.fromkeys((item.id for item in items), 0))
 
 
-def unscored(record: TrialRecord, items: Sequence[Item]) -> TrialScores:
-    """The scores of a trial that no one has judged."""
-    return TrialScores(trial=record.trial, status="not_scored", items=dict.fromkeys(item.id for item in items))
+def unscored(record: TrialRecord, items: Sequence[str]) -> TrialScores:
+    """The scores of a trial that no one has judged, by the ids of its items."""
+    return TrialScores(trial=record.trial, status="not_scored", items=dict.fromkeys(items))
 
 
 def write_scores(scores: CellScores, path: Path) -> None:
