@@ -206,6 +206,7 @@ def test_what_the_preflight_of_one_process_learnt_holds_for_the_others_of_its_ru
     assert [one.prompt_cut for one in said] == [True, True]
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # what other tests left behind
 @pytest.mark.parametrize("latency_s", [0, 1])
 def test_a_refused_preflight_is_told_once_and_in_order(
     root: Path, tmp_path: Path, latency_s: float, capfd: pytest.CaptureFixture[str]
