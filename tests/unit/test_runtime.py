@@ -1,6 +1,7 @@
 """The call runtime against a real server, inside this process."""
 
 import errno
+import gc
 import subprocess
 import sys
 import threading
@@ -140,7 +141,11 @@ def test_a_response_that_arrives_while_the_interpreter_ends_is_kept(root: Path, 
     runtime.finish()
 
 
-def test_a_preflight_under_way_is_waited_for_on_an_interrupt(root: Path, tmp_path: Path) -> None:
+def test_a_preflight_under_way_is_waited_for_on_an_interrupt(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # On a busy machine the first call takes longer to leave than jobs would wait for it.
+    monkeypatch.setattr(runtime_module, "PREFLIGHTS_LEAVE_S", 60)
     server = Server(tmp_path / "server", text={"literal": "A reply."}, latency_s=0.5)
     runtime = Runtime(config_of(root, server), ResponseCache(tmp_path / "cache"))
     runtime.warm_up({"t": requests(1)[0]})  # returns when it has left; no cell waits for it
@@ -203,16 +208,39 @@ def test_what_the_preflight_of_one_process_learnt_holds_for_the_others_of_its_ru
     assert [one.prompt_cut for one in said] == [True, True]
 
 
-def test_a_preflight_that_was_given_up_in_part_tells_nothing(root: Path, tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # what other tests left behind
+@pytest.mark.parametrize("latency_s", [0, 1])
+def test_a_refused_preflight_is_told_once_and_in_order(
+    root: Path, tmp_path: Path, latency_s: float, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Also where the other calls have left before the short one was refused."""
+    server = Server(tmp_path / "server", keys=["another"], latency_s=latency_s)
+    runtime = Runtime(config_of(root, server), ResponseCache(tmp_path / "cache"))
+    preflight = Preflight(pieces={"one": "word " * 1000, "other": "more " * 1000})
+    with pytest.raises(CallError, match="2 of 2 calls failed: 2 × t: preflight: wrong_key"):
+        runtime.answer(requests(2), "t", "target", "cell", preflight)
+    runtime.finish()
+    assert 1 <= server.stats()["received"] <= 3
+    server.stop()
+    gc.collect()
+    assert "never retrieved" not in capfd.readouterr().err
+
+
+def test_a_preflight_that_was_given_up_in_part_tells_nothing(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What a run knows of a model's counts is all of it or nothing: an interrupt leaves no half of a reference."""
-    server = Server(tmp_path / "server", text={"literal": "A reply."}, latency_s=1.2)
+    monkeypatch.setattr(runtime_module, "PREFLIGHTS_LEAVE_S", 60)
+    server = Server(tmp_path / "server", text={"literal": "A reply."}, latency_s=0.5)
     runtime = Runtime(config_of(root, server, max_concurrency=1), ResponseCache(tmp_path / "cache"))
     runtime.warm_up({"t": requests(1)[0]}, Preflight(pieces={"text": "word " * 1000}))
     runtime.interrupt()
-    assert runtime._remote is not None
-    assert not runtime._remote._verdicts.known("t: preflight")
     runtime.finish()
     server.stop()
+    assert runtime._remote is not None
+    assert not runtime._remote._verdicts.known("t: preflight")
+    # The short one was answered, and its line says so; the text's was never sent.
+    assert len((tmp_path / "cache" / "preflights.jsonl").read_text().splitlines()) == 1
 
 
 class Brought(ResponseCache):

@@ -28,7 +28,6 @@ from rcwt.verdicts import Verdicts
 
 log = logging.getLogger(__name__)
 
-
 #: Seconds that the short call has for itself once it has left: a refusal comes sooner than an answer.
 HEAD_START_S = 0.5
 #: Keeps a response, and the answer it was read from.
@@ -67,8 +66,7 @@ class Probes:
         if gate.name not in self._sent:
             self._left[gate.name], self._asked[gate.name] = asyncio.Event(), asked
             probe = asyncio.ensure_future(self._probe(gate, asked.requests(request, gate.model.api_base)))
-            # Whoever waits for it is told; without anybody asyncio would report it as forgotten.
-            probe.add_done_callback(lambda done: done.cancelled() or done.exception())
+            probe.add_done_callback(_heard)
             self._sent[gate.name] = probe
         return self._sent[gate.name]
 
@@ -140,6 +138,7 @@ class Probes:
         for tasks in (self._tasks, self._waiting):
             tasks.add(call)
             call.add_done_callback(tasks.discard)
+        call.add_done_callback(_heard)
         return call
 
     def _tell(self, model: str, requests: Mapping[str, Request], calls: Mapping[str, "asyncio.Task[Response]"]) -> None:
@@ -191,6 +190,12 @@ class Probes:
             "trials are `%s`: missing, not scored. %s",
             *(model, size.tokens, response.usage.prompt, size.expected, PROMPT_CUT, PROMPT_CUT_REMEDY),
         )
+
+
+def _heard(task: "asyncio.Task[Any]") -> None:
+    """Whoever waits for a task is told how it ended; without anybody asyncio would report it as forgotten."""
+    if not task.cancelled():
+        task.exception()
 
 
 def _succeeded(call: "asyncio.Task[Response]") -> bool:
