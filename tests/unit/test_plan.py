@@ -231,7 +231,7 @@ def test_what_would_be_a_failure_today_is_cached_and_told_or_asked_again_on_requ
     assert {key: (row.calls, row.cached_calls) for key, row in rows.items()} == {
         ("paid", "target"): (1, 2),
         ("judge", "judge"): (2, 1),
-        ("paid", "preflight"): (1, 0),
+        ("paid", "preflight"): (3, 0),
     }
     assert asked_again(planner, first, "paid") == keys[0]
     assert asked_again(planner, first, "paid", "judge") == judged[1]

@@ -18,7 +18,7 @@ from small_disk import fill, small_disk
 from rcwt import ledger, room
 from rcwt.digests import clear_half_written, write_text
 from rcwt.kept_bodies import KeptBody
-from rcwt.preflights import PREFLIGHT_FILE, keep_preflight, read_preflights
+from rcwt.preflights import PREFLIGHT_FILE, SHORT, keep_preflight, read_preflights
 from rcwt.received import Received
 from rcwt.requests import Request
 from rcwt.responses import ResponseCache
@@ -144,7 +144,7 @@ def test_a_preflights_line_is_kept_whole_on_a_full_disk(disk: Path) -> None:
     response = answer(0)[1].response()
 
     def write() -> None:
-        keep_preflight(cache.folder, Path("results"), "m", response)
+        keep_preflight(cache.folder, Path("results"), "m", SHORT, 20, response)
 
     cache.room.within(write, 4096)
     while (cache.folder / PREFLIGHT_FILE).stat().st_size % 4096 < 4000:  # the next line begins in this block's rest
@@ -158,10 +158,10 @@ def test_a_preflights_line_is_kept_whole_on_a_full_disk(disk: Path) -> None:
 
 def test_a_line_cut_by_a_crash_takes_no_other_with_it(tmp_path: Path) -> None:
     response = answer(0)[1].response()
-    keep_preflight(tmp_path, Path("results"), "m", response)
+    keep_preflight(tmp_path, Path("results"), "m", SHORT, 20, response)
     with (tmp_path / PREFLIGHT_FILE).open("a") as file:
         file.write('{"results_dir": "resu')
-    keep_preflight(tmp_path, Path("results"), "m", response)
+    keep_preflight(tmp_path, Path("results"), "m", SHORT, 20, response)
     assert len(read_preflights(tmp_path, Path("results"))) == 2
 
 
