@@ -6,7 +6,7 @@ output at its cap. The expected output of a call is the mean of what the cache h
 """
 
 import csv
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal
@@ -27,6 +27,7 @@ from rcwt.responses import KeptResponses, Request, ResponseCache
 from rcwt.statuses import NON_ANSWERS
 from rcwt.study import Study
 from rcwt.terms import Terms, output_cap, request_tokens
+from rcwt.thinking import protocol_of, shown
 from rcwt.tokens import count
 
 Role = Literal["target", "judge", "preflight"]
@@ -103,6 +104,8 @@ class Planner:
         self._means: dict[tuple[str, Role], Fraction | None] = {}
         #: Of the last plan made, the first request of each model that has a call to make over a network.
         self.first: dict[str, Request] = {}
+        #: Of the last plan made, how many kept responses are stale, by registry entry and what was sent for what.
+        self.stale: Counter[tuple[str, str]] = Counter()
 
     def rows(self, cells: Cells) -> list[Row]:
         """The plan of `cells`, by experiment, model and role, and one preflight a model that is called over a network.
@@ -113,11 +116,12 @@ class Planner:
         """
         tallies: dict[tuple[str | None, str, Role], _Tally] = defaultdict(_Tally)
         planned: set[str] = set()
-        self.first = {}
+        self.first, self.stale = {}, Counter()
         for condition, model in cells.answered:
             tally = tallies[self.study.conditions[condition].experiment, model, "target"]
-            request, keys = self.requests(condition, model)
-            missing = {key for key in keys if key not in self.kept} - planned
+            request, keys = self._kept_as(condition, model)
+            stale = self._stale(model, request, [key for key in keys if key not in planned])
+            missing = {key for key in keys if key not in self.kept or key in stale} - planned
             planned |= missing
             tally.cached += len(keys) - len(missing)
             if missing:
@@ -136,7 +140,7 @@ class Planner:
     def _judge(self, condition: str, model: str, judge: str, tally: _Tally) -> None:
         """Count the calls of a judge for one cell."""
         frame, by = self._frame(condition, judge), self.terms(judge)
-        request, keys = self.requests(condition, model)
+        request, keys = self._kept_as(condition, model)
         reply_cap = output_cap(request.params)
         said, unseen = self.reply(judge, "judge", frame.cap), 0
         for key in keys:
@@ -145,7 +149,8 @@ class Planner:
                 unseen += 1
             elif text := _answer(response):
                 asked = frame.request(key, text)
-                if asked is not None and asked.key in self.kept:
+                [kept] = self.kept.keys(asked, [asked.sample], [asked.key]) if asked else [""]
+                if asked is not None and kept in self.kept and not self._stale(judge, asked, [kept]):
                     tally.cached += 1
                 else:
                     size = request_tokens(asked) if asked else frame.tokens + count(text)
@@ -153,6 +158,12 @@ class Planner:
         if unseen:
             expected = frame.tokens + min(self.reply(model, "target", reply_cap), Fraction(reply_cap))
             tally.add(unseen, expected, frame.tokens + reply_cap, said, frame.cap, by)
+
+    def _stale(self, name: str, request: Request, keys: Sequence[str]) -> set[str]:
+        """The keys whose kept responses are stale, which are counted."""
+        stale = self.kept.stale(request.params, keys)
+        self.stale.update((name, shown(protocol_of(request.model), request.params, sent)) for sent in stale.values())
+        return set(stale)
 
     def requests(self, condition: str, model: str) -> tuple[Request, list[str]]:
         """A cell's request of sample 0, and the keys of all its samples."""
@@ -163,6 +174,11 @@ class Planner:
             keys = request.sample_keys(range(self.study.conditions[condition].trials))
             self._requests[condition, model] = request, keys
         return self._requests[condition, model]
+
+    def _kept_as(self, condition: str, model: str) -> tuple[Request, list[str]]:
+        """`requests`, but with the key that a response is kept under where its numbers were spelled otherwise."""
+        request, keys = self.requests(condition, model)
+        return request, self.kept.keys(request, range(len(keys)), keys)
 
     def prompt_tokens(self, condition: str) -> int:
         """Tokens of a condition's messages."""
@@ -193,17 +209,17 @@ class Planner:
     def _target_keys(self, model: str) -> Iterator[str]:
         if model in self.config.models:
             for condition in self.study.conditions:
-                yield from self.requests(condition, model)[1]
+                yield from self._kept_as(condition, model)[1]
 
     def _judge_keys(self, judge: str) -> Iterator[str]:
         for condition, model, by in self.study.scored:
             if by == judge:
-                for key in islice(self.requests(condition, model)[1], JUDGED_TRIALS):
+                for key in islice(self._kept_as(condition, model)[1], JUDGED_TRIALS):
                     response = self.kept.read(key)
                     if response is not None and (text := _answer(response)):
                         asked = self._frame(condition, judge).request(key, text)
                         if asked is not None:
-                            yield asked.key
+                            yield self.kept.keys(asked, [asked.sample], [asked.key])[0]
 
     def _frame(self, condition: str, judge: str) -> JudgeFrame:
         task = self.study.conditions[condition].task
@@ -278,6 +294,15 @@ def line(rows: Iterable[Row]) -> str:
     expected = money(sum((row.usd_expected for row in rows), Decimal(0)))
     worst = money(worst_case(rows), ROUND_CEILING)
     return f"spend: {calls} calls to make, {cached} cached, {tokens} tokens, {expected} expected, {worst} at most"
+
+
+def stale_lines(planner: Planner) -> list[str]:
+    """What a plan asks for again although a response is kept: it left other than asked for."""
+    return [
+        f"{name}: {count} kept responses are stale and asked for again, because litellm sent {what}. They stay in "
+        "the cache, set aside."
+        for (name, what), count in sorted(planner.stale.items())
+    ]
 
 
 def worst_case(rows: Iterable[Row]) -> Decimal:

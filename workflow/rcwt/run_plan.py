@@ -11,7 +11,7 @@ from typing import Any
 from rcwt.config import Config
 from rcwt.errors import RcwtError
 from rcwt.keys import read_key
-from rcwt.plan import Cells, Planner, line, network_calls, plan, refusal
+from rcwt.plan import Cells, Planner, line, network_calls, refusal, stale_lines
 from rcwt.responses import ResponseCache
 from rcwt.study import Study
 
@@ -45,7 +45,9 @@ def print_spend(workflow: Any, study: Study) -> None:
         return
     with contextlib.suppress(OSError):  # nobody may be reading any more
         sys.stdout.flush()
-    print(line(plan(study, planned_cells(workflow, study), ResponseCache())), file=sys.stderr, flush=True)
+    planner = Planner(study, ResponseCache())
+    rows = planner.rows(planned_cells(workflow, study))
+    print(*stale_lines(planner), line(rows), sep="\n", file=sys.stderr, flush=True)
 
 
 def begin(workflow: Any, study: Study) -> None:
@@ -66,6 +68,8 @@ def begin(workflow: Any, study: Study) -> None:
         reason = refusal(rows, config.max_usd)
         if reason is not None:
             raise CapError(reason)
+    for stale in stale_lines(planner):
+        print(stale, file=sys.stderr, flush=True)
     calls = network_calls(study, rows)
     if calls and config.calls_on == "cluster":
         _require_keys(config, planner.first)

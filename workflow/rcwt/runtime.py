@@ -52,6 +52,7 @@ class Runtime:
 
         Raises CallError when some could not be had: the others of the cell are in the cache by then.
         """
+        self.cache.locate(requests)
         kept = {request.key: self.cache.get(request.key) for request in requests}
         self.progress.cached += sum(response is not None for response in kept.values())
         missing = [request for request in requests if kept[request.key] is None]
