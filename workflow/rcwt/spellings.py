@@ -5,12 +5,12 @@ of then: so what is not found under the one spelling is looked for under the oth
 """
 
 from collections.abc import Iterator, Mapping
-from itertools import islice, product
+from itertools import chain, islice, product
 from typing import Any
 
 from rcwt.digests import canonical_json
 
-#: Of so many spellings of one request a response is found; six parameters that are whole numbers have as many.
+#: So many spellings of one request are looked for; six parameters that are whole numbers have as many.
 MOST_SPELLINGS = 64
 #: Never spelled with a point: the configuration takes only whole numbers, and a judge's schema is the project's own.
 _ALWAYS_WHOLE = frozenset({"max_tokens", "max_completion_tokens", "response_format"})
@@ -27,15 +27,26 @@ def same(one: Any, other: Any) -> bool:
 
 
 def spellings(params: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """`params` as their key spells them, then in each other way in which they may have been spelled: 64 at most."""
-    choices = [[(name, way) for way in _ways(name, value)] for name, value in params.items()]
-    return (dict(chosen) for chosen in islice(product(*choices), MOST_SPELLINGS))
+    """`params` as their key spells them, then in each other way in which they may have been spelled, some 64 at most.
+
+    The likely ways come first: as they are, and with a point in every number.
+    """
+    ways = {name: _ways(name, value) for name, value in params.items()}
+    whole, *likely = ({name: spelled[place] for name, spelled in ways.items()} for place in range(3))
+    yield whole
+    distinct = ({canonical_json(way): way for way in spelled}.values() for spelled in ways.values())
+    mixed = (dict(zip(ways, chosen, strict=True)) for chosen in product(*distinct))
+    seen = {canonical_json(whole)}
+    for way in islice(chain(likely, mixed), MOST_SPELLINGS):
+        if canonical_json(way) not in seen:
+            seen.add(canonical_json(way))
+            yield way
 
 
-def _ways(name: str, value: Any) -> list[Any]:
+def _ways(name: str, value: Any) -> tuple[Any, Any, Any]:
     """The spellings of one parameter: plain, as it is, and with a point in every whole number."""
-    ways = [plain(value), value, *([] if name in _ALWAYS_WHOLE else [_spelled(value, _pointed)])]
-    return list({canonical_json(way): way for way in ways}.values())
+    spelled = plain(value)
+    return spelled, value, spelled if name in _ALWAYS_WHOLE else _spelled(spelled, _pointed)
 
 
 def _pointed(number: float) -> float:
