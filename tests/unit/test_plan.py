@@ -14,6 +14,7 @@ from rcwt.config import Config
 from rcwt.plan import Cells, Planner
 from rcwt.records import Response, Usage
 from rcwt.responses import Request, ResponseCache
+from rcwt.run_plan import stale_lines
 from rcwt.study import Study
 
 #: 4 conditions x 3 trials; prompt tokens are given, so that dollars can be reckoned by hand.
@@ -233,10 +234,10 @@ def test_stale_responses_are_planned_anew_and_named(study: Study, tmp_path: Path
         keep(planner, first, "paid", sample, kept)
     row = rows_by(planner.rows(Cells(((first, "paid"),))))["paid", "target"]
     assert (row.calls, row.cached_calls, row.input_tokens) == (2, 1, 2 * TOKENS)
-    [line] = plan.stale_lines(planner)
+    [line] = stale_lines(planner)
     for part in ("paid: 2 kept responses are stale", 'sent reasoning_effort: "high" for reasoning_effort: "low"'):
         assert part in line
     # The others are not read, and nothing is said of them.
     plain = Planner(respelled(study, reasoning_effort=None), cache, dict.fromkeys(study.conditions, TOKENS))
     plain.rows(Cells(((first, "paid"),)))
-    assert plan.stale_lines(plain) == []
+    assert stale_lines(plain) == []

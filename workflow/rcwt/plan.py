@@ -296,15 +296,6 @@ def line(rows: Iterable[Row]) -> str:
     return f"spend: {calls} calls to make, {cached} cached, {tokens} tokens, {expected} expected, {worst} at most"
 
 
-def stale_lines(planner: Planner) -> list[str]:
-    """What a plan asks for again although a response is kept: it left other than asked for."""
-    return [
-        f"{name}: {count} kept responses are stale and asked for again, because litellm sent {what}. They stay in "
-        "the cache, set aside."
-        for (name, what), count in sorted(planner.stale.items())
-    ]
-
-
 def worst_case(rows: Iterable[Row]) -> Decimal:
     """The most that the calls of a plan can cost together, in US dollars."""
     return sum((row.usd_worst for row in rows), Decimal(0))

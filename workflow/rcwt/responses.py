@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +66,7 @@ class Request:
         The same as `key` of each, but what they share, above all the messages, is spelled and hashed once.
         """
         number = f'"sample":{self.sample}'
-        params = next(spellings(self.params)) if spelled is None else spelled
+        params = _spellings(canonical_json(self.params))[0] if spelled is None else spelled
         shared, _, rest = canonical_json(self._identity(params)).rpartition(number)
         begun, keys = hashlib.sha256(shared.encode()), []
         for sample in samples:
@@ -78,7 +77,7 @@ class Request:
 
     def earlier_keys(self, samples: Sequence[int]) -> Iterator[list[str]]:
         """The keys that equal requests had whose numbers were spelled otherwise, a list a spelling."""
-        return (self.sample_keys(samples, params) for params in islice(spellings(self.params), 1, None))
+        return (self.sample_keys(samples, params) for params in _spellings(canonical_json(self.params))[1:])
 
     def _identity(self, params: Mapping[str, Any]) -> dict[str, Any]:
         return {
@@ -90,6 +89,12 @@ class Request:
             "order": self.order,
             "sample": self.sample,
         }
+
+
+@lru_cache(maxsize=1024)
+def _spellings(params: str) -> tuple[dict[str, Any], ...]:
+    """`spellings` of parameters given as JSON: all requests of a cell share them."""
+    return tuple(spellings(json.loads(params)))
 
 
 @lru_cache(maxsize=1024)

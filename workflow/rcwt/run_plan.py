@@ -11,7 +11,7 @@ from typing import Any
 from rcwt.config import Config
 from rcwt.errors import RcwtError
 from rcwt.keys import read_key
-from rcwt.plan import Cells, Planner, line, network_calls, refusal, stale_lines
+from rcwt.plan import Cells, Planner, line, network_calls, refusal
 from rcwt.responses import ResponseCache
 from rcwt.study import Study
 
@@ -36,6 +36,15 @@ def _wildcards(workflow: Any, rule: str) -> Iterator[Any]:
     for job in workflow.dag.needrun_jobs(exclude_finished=False):
         if job.rule.name == rule:
             yield job.wildcards
+
+
+def stale_lines(planner: Planner) -> list[str]:
+    """What a plan asks for again although a response is kept: it left other than asked for."""
+    return [
+        f"{name}: {count} kept responses are stale and asked for again, because litellm sent {what}. They stay in "
+        "the cache, set aside."
+        for (name, what), count in sorted(planner.stale.items())
+    ]
 
 
 def print_spend(workflow: Any, study: Study) -> None:
