@@ -8,7 +8,7 @@ import pytest
 from judge_helpers import ITEMS, record, response
 
 from rcwt.records import Response
-from rcwt.responses import Request
+from rcwt.requests import Request
 from rcwt.scoring.judge_reply import parse
 from rcwt.scoring.model_judge import SYSTEM, ask_params, by_model, messages
 from rcwt.scoring.outcomes import CellScores, TrialScores, read_scores, write_scores

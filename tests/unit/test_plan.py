@@ -9,11 +9,17 @@ from typing import Any
 import pytest
 
 from rcwt import plan
+from rcwt.asked_again import asked_again, notes
 from rcwt.calls import records
 from rcwt.config import Config
+from rcwt.digests import digest
+from rcwt.kept_bodies import KeptBody
 from rcwt.plan import Cells, Planner
+from rcwt.reading import reading_digest
+from rcwt.received import Received
 from rcwt.records import Response, Usage
-from rcwt.responses import Request, ResponseCache
+from rcwt.requests import Request
+from rcwt.responses import MOST_UNREAD, ResponseCache
 from rcwt.run_plan import stale_lines
 from rcwt.study import Study
 
@@ -241,3 +247,66 @@ def test_stale_responses_are_planned_anew_and_named(study: Study, tmp_path: Path
     plain = Planner(respelled(study, reasoning_effort=None), cache, dict.fromkeys(study.conditions, TOKENS))
     plain.rows(Cells(((first, "paid"),)))
     assert stale_lines(plain) == []
+
+
+def make_failure(cache: ResponseCache, key: str) -> None:
+    """A kept response with a record that says it would be a failure today."""
+    kept = json.loads(cache.path(key).read_text())
+    kept["response"]["finish_reason"] = "error"
+    kept |= {"checksum": digest(kept["response"]), "reading": reading_digest(), "failure": "error"}
+    cache.path(key).write_text(json.dumps(kept))
+
+
+def test_what_would_be_a_failure_today_is_cached_and_told_or_asked_again_on_request(
+    planner: Planner, study: Study, root: Path
+) -> None:
+    first, *_ = study.conditions
+    cells = Cells(((first, "paid"),), ((first, "paid", "judge"),))
+    frame = plan.judge_frame(study, first, "judge")
+    cache, text, keys, judged = planner.kept.cache, "Redis Streams take 5 ms.", [], []
+    for sample in range(3):
+        keys.append(keep(planner, first, "paid", sample, response(5, text)))
+        asked = frame.request(keys[-1], text)
+        assert asked is not None
+        cache.put(asked, response(5, "{}"))
+        judged.append(asked.key)
+    make_failure(cache, keys[0])
+    make_failure(cache, judged[1])
+    rows = rows_by(planner.rows(cells))
+    assert {key: (row.calls, row.cached_calls) for key, row in rows.items()} == {
+        ("paid", "target"): (0, 3),
+        ("judge", "judge"): (0, 3),
+    }
+    assert planner.failing == {("paid", "error"): 1, ("judge", "error"): 1}
+    assert [line.partition(":")[0] for line in notes(planner)] == ["judge", "paid"]
+    assert all("ask_again=true asks them again" in line for line in notes(planner))
+    assert asked_again(planner, first, "paid") == asked_again(planner, first, "paid", "judge") == ""
+
+    asking = Study(Config.model_validate({**CONFIG, "ask_again": True}), root / "resources/templates")
+    planner = Planner(asking, cache, dict.fromkeys(study.conditions, TOKENS))
+    rows = rows_by(planner.rows(cells))
+    # The judge is asked about the reply that is asked for again, and again about another.
+    assert {key: (row.calls, row.cached_calls) for key, row in rows.items()} == {
+        ("paid", "target"): (1, 2),
+        ("judge", "judge"): (2, 1),
+        ("paid", "preflight"): (1, 0),
+    }
+    assert asked_again(planner, first, "paid") == keys[0]
+    assert asked_again(planner, first, "paid", "judge") == judged[1]
+    assert asked_again(planner, first, "paid", "rules") == asked_again(planner, first, "reader") == ""
+
+
+def test_paid_answers_that_cannot_be_read_are_no_calls_to_make(planner: Planner, study: Study) -> None:
+    first, *_ = study.conditions
+    received = Received("openai", 200, {}, "<html>", {}, "2026-11-30T00:00:00+00:00", 0.5)
+    body = KeptBody(received, 1, planner.terms("paid").price)
+    for sample, answers in enumerate((MOST_UNREAD, MOST_UNREAD - 1)):
+        request = replace(planner.requests(first, "paid")[0], sample=sample)
+        for _ in range(answers):
+            planner.kept.cache.put_unread(request, body)
+    row = rows_by(planner.rows(Cells(((first, "paid"),))))["paid", "target"]
+    assert (row.calls, row.cached_calls) == (2, 1)
+    [told] = notes(planner)
+    assert told.startswith(
+        "paid: 1 calls whose paid answers cannot be read; they stay as they were read, and --config "
+    )

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from rcwt.records import Response, Usage
-from rcwt.responses import Request, ResponseCache
+from rcwt.requests import Request
+from rcwt.responses import ResponseCache
 
 REQUEST = Request(
     endpoint="vendor",

@@ -27,7 +27,8 @@ from rcwt.preflights import preflight_request
 from rcwt.progress import Progress
 from rcwt.remote import Remote
 from rcwt.replies import WireReply
-from rcwt.responses import Request, ResponseCache
+from rcwt.requests import Request
+from rcwt.responses import ResponseCache
 from rcwt.terms import Terms, output_cap, request_tokens
 
 PARAMS: dict[str, Any] = {"max_tokens": 64}

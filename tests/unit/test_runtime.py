@@ -16,8 +16,10 @@ from rcwt import wire
 from rcwt.config import Config
 from rcwt.config_check import load
 from rcwt.errors import CallError
+from rcwt.kept_bodies import KeptBody
 from rcwt.records import Response
-from rcwt.responses import Request, ResponseCache
+from rcwt.requests import Request
+from rcwt.responses import ResponseCache
 from rcwt.runtime import Runtime
 from rcwt.terms import Terms, request_tokens
 
@@ -25,10 +27,10 @@ from rcwt.terms import Terms, request_tokens
 class FullDisk(ResponseCache):
     """A cache whose disk has room for two responses."""
 
-    def put(self, request: Request, response: Response) -> None:
+    def put(self, request: Request, response: Response, body: KeptBody | None = None, *, paid: bool = True) -> None:
         if len(list(self.folder.rglob("*.json"))) == 2:
             raise OSError(errno.ENOSPC, "No space left on device")
-        super().put(request, response)
+        super().put(request, response, body)
 
 
 @pytest.fixture(autouse=True)
@@ -83,12 +85,12 @@ class SlowDisk(ResponseCache):
         self.server, self.began = server, threading.Event()
         self.seen: list[int] = []
 
-    def put(self, request: Request, response: Response) -> None:
+    def put(self, request: Request, response: Response, body: KeptBody | None = None, *, paid: bool = True) -> None:
         self.began.set()
         time.sleep(0.2)
         received = self.server.stats()["received"] - 1  # without the preflight
         self.seen.append(received - len(list(self.folder.rglob("*.json"))))
-        super().put(request, response)
+        super().put(request, response, body)
 
 
 def on_a_slow_disk(root: Path, server: Server, tmp_path: Path, at_a_time: int) -> tuple[Runtime, SlowDisk]:
@@ -187,7 +189,7 @@ class Brought(ResponseCache):
         super().__init__(folder)
         self.other, self.looked = other, set[str]()
 
-    def get(self, key: str) -> Response | None:
+    def get(self, key: str, *, again: bool = False) -> Response | None:
         if key in self.looked:
             return self.other.get(key)
         self.looked.add(key)

@@ -16,7 +16,8 @@ from wire_helpers import KEY, KEY_ENV, endpoint, outcome, run
 from rcwt.faults import PermanentFault
 from rcwt.records import Response, Usage
 from rcwt.replies import WireReply
-from rcwt.responses import KeptResponses, Request, ResponseCache
+from rcwt.requests import Request
+from rcwt.responses import KeptResponses, ResponseCache
 from rcwt.thinking import thinks_as_asked
 
 
@@ -208,7 +209,7 @@ def test_a_kept_response_that_was_asked_otherwise_is_stale(
     response = Response.model_validate(json.loads(cache.path(request.key).read_bytes())["response"])
     cache.put(request, response.model_copy(update={"sent_params": {}, "text": "anew"}))
     assert (cache.get(request.key) or response).text == "anew"
-    [aside] = tmp_path.rglob("*.stale-*")
+    [aside] = tmp_path.rglob("*.before-1")
     assert json.loads(aside.read_bytes())["response"]["text"] == "A reply."
 
 

@@ -163,17 +163,25 @@ def test_requested_and_sent_parameters_are_recorded(project: Project, server: Se
     assert record["response"]["returned_model"] == "served-served"
 
 
-def test_a_broken_cache_file_is_told_and_asked_again(project: Project, server: Server) -> None:
+def test_a_broken_record_is_read_again_from_its_body_and_asked_again_where_both_are_broken(
+    project: Project, server: Server
+) -> None:
     arguments = write(project.folder, configuration(server))
     run(project, arguments)
-    broken = sorted(kept(project))[0]
-    broken.write_text(broken.read_text()[:-30])
+    trials = read_table(project.folder / TARGET)
+    first, second = sorted(kept(project))[:2]
+    for path in (first, second, second.with_suffix(".body.gz")):
+        path.write_bytes(path.read_bytes()[:-30])
     server.reset()
     shutil.rmtree(project.folder / "results")
     output = run(project, arguments)
-    assert broken.name in output
-    assert "asked again" in output
-    assert server.stats()["received"] == 1 + 1
+    assert f"{first.stem}.broken" in output
+    assert "read again from its body" in output
+    assert f"{second.stem}.body.broken" in output
+    assert server.stats()["received"] == 1 + 1  # the preflight, and the one of which nothing is left
+    again = read_table(project.folder / TARGET)
+    volatile = ["time_utc", "latency_s", "attempts", "response_id"]
+    pd.testing.assert_frame_equal(again.drop(columns=volatile), trials.drop(columns=volatile))
 
 
 def test_a_key_that_no_header_may_hold_is_refused_before_it_is_sent(project: Project, server: Server) -> None:

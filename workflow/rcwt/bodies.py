@@ -5,12 +5,16 @@ from typing import Any
 
 #: A whole number of more digits is no count and no code; Python refuses to read thousands of them.
 _MOST_DIGITS = 300
+_AROUND = "\ufeff \t\r\n\0"
 
 
 def read_json(body: str) -> Any:
-    """The JSON value of a body. Raises ValueError for one that is no JSON, or nested deeper than can be read."""
+    """The JSON value of a body. Raises ValueError for one that is no JSON, or nested deeper than can be read.
+
+    Raw control characters in texts, marks of byte order and zeros around the value are read over: there is one way to.
+    """
     try:
-        return json.loads(body, parse_int=whole_number)
+        return json.loads(body.strip(_AROUND), parse_int=whole_number, strict=False)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 

@@ -9,7 +9,7 @@ from rcwt.config import Model
 from rcwt.digests import code_digest
 from rcwt.parameters import renamed
 from rcwt.records import Response, TrialRecord, write_records
-from rcwt.responses import Request
+from rcwt.requests import Request
 
 if TYPE_CHECKING:
     from rcwt.study import Study

@@ -11,6 +11,8 @@ import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from rcwt.room import make_folder
+
 #: How often a process looks whether another has finished asking, in seconds.
 POLL_S = 0.2
 
@@ -19,7 +21,7 @@ class Claims:
     """Claims of this process on request keys, in a file beside the responses. Belongs to one event loop."""
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         # Kept open for good: closing any descriptor of the file would give back all of the process's locks on it.
         self._file = os.open(folder / ".claims", os.O_RDWR | os.O_CREAT, 0o644)
         # POSIX locks do not keep tasks of one process apart.

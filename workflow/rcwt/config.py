@@ -88,6 +88,9 @@ class Config(Record):
     registry: dict[Name, Model]
     prices: dict[Name, Price]
     offline: Flag = Field(False, description="refuse every request that the cache cannot answer")
+    ask_again: Flag = Field(
+        False, description="ask again for kept responses that would count as failures today, or cannot be read"
+    )
     max_usd: Number | None = Field(None, ge=0, description="spend cap of a run in US dollars")
     on_cap: Literal["refuse", "stop"] = "refuse"
     calls_on: Literal["local", "cluster"] = Field(

@@ -7,7 +7,7 @@ from functools import lru_cache
 from rcwt import reader
 from rcwt.config import Price
 from rcwt.records import Response, Status, Usage
-from rcwt.responses import Request
+from rcwt.requests import Request
 
 
 @lru_cache(maxsize=1024)

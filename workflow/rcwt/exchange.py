@@ -25,6 +25,7 @@ from weakref import WeakKeyDictionary
 from rcwt.faults import PermanentFault, TransientFault
 from rcwt.keys import SURELY_A_SECRET, scrub
 from rcwt.parameters import Message, changed_messages, sent_parameters, unsent
+from rcwt.received import UnreadableFault
 from rcwt.thinking import GEMINI_BUDGETS, REMEDIES, THINKING, shown
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ async def _on_response(response: "httpx.Response") -> None:
             received += part
             if len(received) > LONGEST_BODY:
                 cause = f"the body is longer than {LONGEST_BODY >> 20} MB, and was read no further"
-                exchange.fault = TransientFault(exchange.status, cause, maybe_billed=True)
+                exchange.fault = UnreadableFault(exchange.status, cause, None)
                 raise Settled
         exchange.finish(bytes(received))
         raise Settled

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec
 
 from rcwt import calls, manifest, plan, prompts
+from rcwt.cache_folder import cache_folder
 from rcwt.digests import write_json, write_text
 from rcwt.packs import decks
 from rcwt.responses import ResponseCache
@@ -98,4 +99,4 @@ def tabulate_spend(terms: str, manifest_file: str, trials: str, scores: Sequence
     """Write what was planned against what was spent, by model and role."""
     from rcwt import spend  # it needs pandas, which a run that only makes calls does without
 
-    spend.make_table(terms, manifest_file, trials, scores, ResponseCache(), output)
+    spend.make_table(terms, manifest_file, trials, scores, cache_folder(), output)

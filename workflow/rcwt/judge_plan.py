@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rcwt.prompts import MESSAGE_OVERHEAD
-from rcwt.responses import Request
+from rcwt.requests import Request
 from rcwt.task_items import Item
 from rcwt.terms import output_cap
 from rcwt.tokens import count

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal
 from fractions import Fraction
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,7 +22,8 @@ from rcwt.ledger import in_full
 from rcwt.preflights import preflight_request
 from rcwt.prompts import prompt_tokens
 from rcwt.records import Response
-from rcwt.responses import KeptResponses, Request, ResponseCache
+from rcwt.requests import Request
+from rcwt.responses import KeptResponses, ResponseCache
 from rcwt.statuses import NON_ANSWERS
 from rcwt.study import Study
 from rcwt.terms import Terms, output_cap, request_tokens
@@ -102,6 +102,8 @@ class Planner:
         self._requests: dict[tuple[str, str], tuple[Request, list[str]]] = {}
         self._frames: dict[tuple[str, str], JudgeFrame] = {}
         self._means: dict[tuple[str, Role], Fraction | None] = {}
+        #: Of the last plan made, kept responses that would count as failures today, by model and finish word.
+        self.failing: Counter[tuple[str, str]] = Counter()
         #: Of the last plan made, the first request of each model that has a call to make over a network.
         self.first: dict[str, Request] = {}
         #: Of the last plan made, how many kept responses are stale, by registry entry and what was sent for what.
@@ -116,12 +118,13 @@ class Planner:
         """
         tallies: dict[tuple[str | None, str, Role], _Tally] = defaultdict(_Tally)
         planned: set[str] = set()
-        self.first, self.stale = {}, Counter()
+        self.first, self.failing, self.stale = {}, Counter(), Counter()
         for condition, model in cells.answered:
             tally = tallies[self.study.conditions[condition].experiment, model, "target"]
-            request, keys = self._kept_as(condition, model)
-            stale = self._stale(model, request, [key for key in keys if key not in planned])
-            missing = {key for key in keys if key not in self.kept or key in stale} - planned
+            request, keys = self.kept_as(condition, model)
+            missing = {key for key in keys if key not in self.kept}
+            missing |= self._stale(model, request, [key for key in keys if key not in planned | missing])
+            missing = (missing | self._again(model, set(keys) - missing)) - planned
             planned |= missing
             tally.cached += len(keys) - len(missing)
             if missing:
@@ -137,20 +140,46 @@ class Planner:
             tallies[None, model, "preflight"].add(1, size, size, Fraction(cap), cap, self.terms(model))
         return [self._row(key, tallies[key]) for key in sorted(tallies, key=self._place)]
 
+    def _again(self, model: str, keys: Iterable[str]) -> set[str]:
+        """Note which of these kept responses would be failures today; those of them that are asked again."""
+        found = self.failing_of(model, keys)
+        self.failing.update((model, word) for word in found.values())
+        return set(found) if self.config.ask_again else set()
+
+    def _is_judged(self, judge: str, asked: Request) -> bool:
+        """Whether a judge's response is kept and is not asked again."""
+        [key] = self.kept.keys(asked, [asked.sample], [asked.key])
+        return key in self.kept and not self._stale(judge, asked, [key]) and not self._again(judge, [key])
+
+    def judge_keys(self, condition: str, model: str, judge: str, trials: int | None = None) -> Iterator[str]:
+        """Keys of a judge's first requests about a cell's kept replies, of all or of the first `trials` trials."""
+        for key in self.kept_as(condition, model)[1][:trials]:
+            response = self.kept.read(key)
+            if response is not None and (text := _answer(response)):
+                asked = self._frame(condition, judge).request(key, text)
+                if asked is not None:
+                    yield self.kept.keys(asked, [asked.sample], [asked.key])[0]
+
+    def failing_of(self, model: str, keys: Iterable[str]) -> dict[str, str]:
+        """Kept responses of a model that would count as failures today, with their finish words."""
+        if self.config.registry[model].embedded:
+            return {}
+        return {key: word for key in keys if (word := self.kept.failure(key)) is not None}
+
     def _judge(self, condition: str, model: str, judge: str, tally: _Tally) -> None:
         """Count the calls of a judge for one cell."""
         frame, by = self._frame(condition, judge), self.terms(judge)
-        request, keys = self._kept_as(condition, model)
+        request, keys = self.kept_as(condition, model)
         reply_cap = output_cap(request.params)
         said, unseen = self.reply(judge, "judge", frame.cap), 0
+        again = set(self.failing_of(model, keys)) if self.config.ask_again else set()
         for key in keys:
             response = self.kept.read(key)
-            if response is None:
+            if response is None or key in again:
                 unseen += 1
             elif text := _answer(response):
                 asked = frame.request(key, text)
-                [kept] = self.kept.keys(asked, [asked.sample], [asked.key]) if asked else [""]
-                if asked is not None and kept in self.kept and not self._stale(judge, asked, [kept]):
+                if asked is not None and self._is_judged(judge, asked):
                     tally.cached += 1
                 else:
                     size = request_tokens(asked) if asked else frame.tokens + count(text)
@@ -175,7 +204,7 @@ class Planner:
             self._requests[condition, model] = request, keys
         return self._requests[condition, model]
 
-    def _kept_as(self, condition: str, model: str) -> tuple[Request, list[str]]:
+    def kept_as(self, condition: str, model: str) -> tuple[Request, list[str]]:
         """`requests`, but with the key that a response is kept under where its numbers were spelled otherwise."""
         request, keys = self.requests(condition, model)
         return request, self.kept.keys(request, range(len(keys)), keys)
@@ -209,17 +238,12 @@ class Planner:
     def _target_keys(self, model: str) -> Iterator[str]:
         if model in self.config.models:
             for condition in self.study.conditions:
-                yield from self._kept_as(condition, model)[1]
+                yield from self.kept_as(condition, model)[1]
 
     def _judge_keys(self, judge: str) -> Iterator[str]:
         for condition, model, by in self.study.scored:
             if by == judge:
-                for key in islice(self._kept_as(condition, model)[1], JUDGED_TRIALS):
-                    response = self.kept.read(key)
-                    if response is not None and (text := _answer(response)):
-                        asked = self._frame(condition, judge).request(key, text)
-                        if asked is not None:
-                            yield self.kept.keys(asked, [asked.sample], [asked.key])[0]
+                yield from self.judge_keys(condition, model, judge, JUDGED_TRIALS)
 
     def _frame(self, condition: str, judge: str) -> JudgeFrame:
         task = self.study.conditions[condition].task

@@ -4,6 +4,7 @@ A preflight is not cached, because it tests what may have changed since. So that
 one leaves a line in `preflights.jsonl` beside the cached responses, with the `results_dir` it was sent for.
 """
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 from rcwt.parameters import OUTPUT_CAPS
 from rcwt.records import Response
-from rcwt.responses import Request
+from rcwt.requests import Request
 
 PREFLIGHT_TEXT = "Reply with the single word: ready"
 #: Enough for the word asked for; a reply cut here shows as well that key, model and parameters are accepted.
@@ -37,10 +38,16 @@ def keep_preflight(folder: Path, results: Path, model: str, response: Response) 
         "price_as_of": response.price_as_of,
     }
     folder.mkdir(parents=True, exist_ok=True)
-    # One write at the end of the file: lines of two processes do not mix.
-    handle = os.open(folder / PREFLIGHT_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    handle = os.open(folder / PREFLIGHT_FILE, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
     try:
-        os.write(handle, (json.dumps(line) + "\n").encode())
+        size = os.fstat(handle).st_size
+        # A line that a crash or a full disk cut short takes no other with it.
+        begin = "\n" if size and os.pread(handle, 1, size - 1) != b"\n" else ""
+        text = f"{begin}{json.dumps(line)}\n".encode()
+        # One write at the end of the file: lines of two processes do not mix.
+        if os.write(handle, text) < len(text):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(handle)
     finally:
         os.close(handle)
 

@@ -21,11 +21,14 @@ from rcwt.errors import CallError
 from rcwt.faults import PermanentFault, TransientFault
 from rcwt.gates import Gate, Gates
 from rcwt.keeping import Keeper
+from rcwt.kept_bodies import KeptBody, response_of
 from rcwt.preflights import keep_preflight, preflight_request
 from rcwt.progress import Progress
-from rcwt.records import Response, Usage
+from rcwt.received import UnreadableFault
+from rcwt.records import Response
 from rcwt.replies import WireReply
-from rcwt.responses import Request, ResponseCache
+from rcwt.requests import Request
+from rcwt.responses import MOST_UNREAD, ResponseCache
 from rcwt.run_state import RunState
 from rcwt.shared_ledger import SharedLedger
 from rcwt.terms import output_cap, request_tokens
@@ -42,6 +45,10 @@ COMMON = frozenset(
 )
 
 
+#: Keeps a response, and the answer it was read from.
+Keep = Callable[[Response, KeptBody | None], Awaitable[None]]
+
+
 class CapReachedError(CallError):
     """The spend cap leaves no room for the worst case of another call."""
 
@@ -52,12 +59,16 @@ class InterruptedCallError(CallError):
 
 @dataclass(frozen=True)
 class _Call:
-    """One request on its way: what it may cost, what keeps its response, and who hears that it leaves."""
+    """One request on its way: what it may cost, what keeps its response, and who hears that it leaves.
+
+    `unread` are the answers to it that were paid and cannot be read; None for one too long to be kept.
+    """
 
     request: Request
     worst: Decimal
-    keep: Callable[[Response], Awaitable[None]]
+    keep: Keep
     on_leave: Callable[[], None]
+    unread: list[Path | None]
 
 
 class Remote:
@@ -98,6 +109,9 @@ class Remote:
         self.progress.asked += 1
         try:
             self.keeper.require_disk()
+            unread = self._unread(request)
+            if len(unread) >= MOST_UNREAD:
+                raise _unreadable(None, unread)
             gate = self._gates.of(model)
             if role == "judge" and gate.name not in self._probes:
                 response = await self._as_judge(gate, request)
@@ -131,8 +145,9 @@ class Remote:
         self._tasks.add(task)
         name, left = f"{gate.name}: preflight", self._probes_left[gate.name]
 
-        async def keep(response: Response) -> None:
-            keep_preflight(self.cache.folder, Path(self.config.results_dir), gate.name, response)
+        async def keep(response: Response, body: KeptBody | None) -> None:
+            results = Path(self.config.results_dir)
+            await self.keeper.keep_line(lambda: keep_preflight(self.cache.folder, results, gate.name, response))
 
         try:
             async with self._verdicts.turn(name):
@@ -166,29 +181,36 @@ class Remote:
 
     async def _claimed(self, gate: Gate, request: Request, probe: "asyncio.Task[None] | None" = None) -> Response:
         async with self._claims.hold(request.key):
-            kept = self.cache.get(request.key)
+            kept = self.cache.get(request.key, again=self.config.ask_again)
             if kept is not None:
                 self.progress.found()
                 return kept
             if probe is not None:
                 await asyncio.shield(probe)
-            response = await self._paid(gate, request, functools.partial(self.keeper.keep, request))
+            keep = functools.partial(self.keeper.keep, request)
+            response = await self._paid(gate, request, keep, unread=self._unread(request))
             self.progress.done += 1
             return response
+
+    def _unread(self, request: Request) -> list[Path | None]:
+        """What was paid for a request and cannot be read; on request it is asked again as if there were none."""
+        return [] if self.config.ask_again else [*self.cache.unread(request.key)]
 
     async def _paid(
         self,
         gate: Gate,
         request: Request,
-        keep: Callable[[Response], Awaitable[None]],
+        keep: Keep,
         on_leave: Callable[[], None] = lambda: None,
+        unread: list[Path | None] | None = None,
     ) -> Response:
         prompt_tokens, cap = request_tokens(request), output_cap(request.params)
-        call = _Call(request, gate.terms.worst_case(prompt_tokens, cap), keep, on_leave)
+        call = _Call(request, gate.terms.worst_case(prompt_tokens, cap), keep, on_leave, unread or [])
         tokens = ledger.worst_prompt_tokens(prompt_tokens, gate.terms.token_factor) + cap
 
         async def attempt(number: int, deadline_s: float) -> Response:
-            return await self._attempt(gate, call, number, deadline_s)
+            async with self.keeper.room(cap):
+                return await self._attempt(gate, call, number, deadline_s)
 
         return await retries.call(attempt, gate.limiter, tokens, gate.policy, self._on_backoff(gate))
 
@@ -202,11 +224,21 @@ class Remote:
         try:
             reply = await self._reply(gate, call, reservation, deadline_s)
             self.ledger.settle(reservation, ledger.cost(reply.usage, gate.terms.price))
-            response = _response(reply, number, gate.terms.price)
-            await call.keep(response)
+            response = response_of(reply, number, gate.terms.price)
+            await call.keep(response, KeptBody(reply.received, number, gate.terms.price) if reply.received else None)
+        except UnreadableFault as fault:
+            await self._keep_unread(call, fault, number, gate.terms.price)
+            raise
         finally:
             self._sending.discard(_this_task())
         return response
+
+    async def _keep_unread(self, call: _Call, fault: UnreadableFault, attempt: int, price: ledger.Price) -> None:
+        """Keep an answer that was paid and is no reply; raise PermanentFault where another attempt is one too many."""
+        body = KeptBody(fault.received, attempt, price) if fault.received else None
+        call.unread.append(await self.keeper.keep_unread(call.request, body) if body else None)
+        if len(call.unread) >= MOST_UNREAD:
+            raise _unreadable(fault, call.unread) from None
 
     async def _reply(self, gate: Gate, call: _Call, reservation: ledger.Reservation, deadline_s: float) -> WireReply:
         """The reply to one request; where none comes, what was set aside for it is booked or given back."""
@@ -274,27 +306,12 @@ def _cap_reached(balance: ledger.Balance, worst: Decimal) -> CapReachedError:
     )
 
 
-def _response(reply: WireReply, attempts: int, price: ledger.Price) -> Response:
-    cost = ledger.cost(reply.usage, price)
-    usage = reply.usage
-    return Response(
-        status=reply.status,
-        text=reply.text,
-        finish_reason=reply.finish_reason,
-        returned_model=reply.returned_model,
-        response_id=reply.response_id,
-        system_fingerprint=reply.system_fingerprint,
-        usage=Usage(
-            prompt=usage.prompt_tokens,
-            cached=usage.cached_tokens,
-            completion=usage.completion_tokens,
-            reasoning=usage.reasoning_tokens,
-            note=usage.note,
-        ),
-        sent_params=dict(reply.sent),
-        time_utc=reply.time_utc,
-        latency_s=reply.latency_s,
-        attempts=attempts,
-        cost_usd=None if cost is None else float(cost),
-        price_as_of=price.as_of.isoformat(),
+def _unreadable(fault: UnreadableFault | None, unread: list[Path | None]) -> PermanentFault:
+    kept = [path for path in unread if path is not None]
+    where = f"; they are kept, the last as {kept[-1]}" if kept else ""
+    return PermanentFault(
+        "unreadable",
+        fault.status if fault else None,
+        f"{len(unread)} paid answers are no replies{where}{f': {fault.cause}' if fault else ''}",
+        "Correct the model's `litellm` or `api_base`. This call is not paid again without --config ask_again=true",
     )

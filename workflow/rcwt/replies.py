@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from rcwt.bodies import members_of, parts_of, read_json, text_of, whole_number
 from rcwt.faults import ErrorBody
+from rcwt.received import Received
 from rcwt.records import Status
 
 Protocol = Literal["openai", "anthropic", "gemini"]
@@ -43,6 +44,7 @@ class WireReply:
     the body's id. `requested` are the parameters asked for by name, `sent` every field of the request body
     but the conversation. `latency_s` runs from the request's leaving to the reply's last byte, in seconds;
     `time_utc` is when it left.
+    `received` is what all of it was read from, where that can be kept.
     """
 
     status: Status
@@ -56,6 +58,7 @@ class WireReply:
     sent: Mapping[str, Any] = field(default_factory=dict)
     latency_s: float = 0.0
     time_utc: str = ""
+    received: Received | None = None
 
     @property
     def usage_note(self) -> str | None:

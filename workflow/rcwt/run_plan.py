@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from rcwt.asked_again import notes
 from rcwt.config import Config
 from rcwt.errors import RcwtError
 from rcwt.keys import read_key
@@ -56,7 +57,7 @@ def print_spend(workflow: Any, study: Study) -> None:
         sys.stdout.flush()
     planner = Planner(study, ResponseCache())
     rows = planner.rows(planned_cells(workflow, study))
-    print(*stale_lines(planner), line(rows), sep="\n", file=sys.stderr, flush=True)
+    print(*notes(planner), *stale_lines(planner), line(rows), sep="\n", file=sys.stderr, flush=True)
 
 
 def begin(workflow: Any, study: Study) -> None:
@@ -73,6 +74,8 @@ def begin(workflow: Any, study: Study) -> None:
     counted = dict.fromkeys(study.conditions, 0) if config.max_usd is None else None
     planner = Planner(study, ResponseCache(), counted)
     rows = planner.rows(planned_cells(workflow, study))
+    for note in notes(planner):
+        print(note, file=sys.stderr, flush=True)
     if config.max_usd is not None and config.on_cap == "refuse":
         reason = refusal(rows, config.max_usd)
         if reason is not None:

@@ -23,7 +23,8 @@ from rcwt.keys import scrub
 from rcwt.progress import Progress
 from rcwt.records import Response
 from rcwt.remote import Remote
-from rcwt.responses import Request, ResponseCache
+from rcwt.requests import Request
+from rcwt.responses import ResponseCache
 from rcwt.shared_ledger import SharedLedger, died
 
 Role = Literal["target", "judge"]
@@ -53,7 +54,8 @@ class Runtime:
         Raises CallError when some could not be had: the others of the cell are in the cache by then.
         """
         self.cache.locate(requests)
-        kept = {request.key: self.cache.get(request.key) for request in requests}
+        again = self.config.ask_again
+        kept = {request.key: self.cache.get(request.key, again=again) for request in requests}
         self.progress.cached += sum(response is not None for response in kept.values())
         missing = [request for request in requests if kept[request.key] is None]
         try:
@@ -95,7 +97,7 @@ class Runtime:
         return [outcome for outcome in outcomes if isinstance(outcome, Response)]
 
     def _keep(self, request: Request, response: Response) -> Response:
-        self.cache.put(request, response)
+        self.cache.put(request, response, paid=False)
         return response
 
     async def _remote_calls(self, missing: Sequence[Request], model: str, role: Role) -> list[Response | BaseException]:

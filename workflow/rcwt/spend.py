@@ -19,7 +19,6 @@ from rcwt import manifest as manifests
 from rcwt.preflights import PREFLIGHT_CAP, PREFLIGHT_TEXT, read_preflights
 from rcwt.prompts import MESSAGE_OVERHEAD
 from rcwt.records import Usage
-from rcwt.responses import ResponseCache
 from rcwt.scoring.cells import CellScores, read_scores
 from rcwt.terms import Terms
 from rcwt.tokens import count
@@ -158,14 +157,14 @@ def write_spend(rows: Iterable[SpendRow], path: Path) -> None:
             writer.writerow([ledger.in_full(value) if isinstance(value, Decimal) else value for value in values])
 
 
-def make_table(terms: str, manifest: str, trials: str, scores: Iterable[str], cache: ResponseCache, out: str) -> None:
-    """Make the table of a run from the paths of its files; `terms` is JSON, the preflights are beside the cache."""
+def make_table(terms: str, manifest: str, trials: str, scores: Iterable[str], cache: Path, out: str) -> None:
+    """Make the table of a run from the paths of its files; `terms` is JSON, `cache` holds the preflights."""
     rows = spend_rows(
         json.loads(terms),
         manifests.read(Path(manifest)),
         _usages(trials),
         (read_scores(Path(path)) for path in scores),
-        read_preflights(cache.folder, Path(manifest).parent),
+        read_preflights(cache, Path(manifest).parent),
     )
     write_spend(rows, Path(out))
 

@@ -148,10 +148,12 @@ class Study:
     def calls_digest(self, condition: str, model: str) -> str:
         """`call_identity` as one stable parameter; a number has one spelling in it.
 
+        Of a model over a network the code that reads what it sends is named too.
         What asks for thinking is marked, because calls made before it was compared with what left may be stale: they
         are looked for anew, once.
         """
-        return canonical_json(_compared(self.call_identity(condition, model)))
+        read_by = {} if self.model(model).embedded else {"reading": code_digest("reading")}
+        return canonical_json({**_compared(self.call_identity(condition, model)), **read_by})
 
     def judge_identity(self, condition: str, judge: str) -> dict[str, Any]:
         """What makes one language-model judge's requests differ from another's: endpoint, model, parameters."""
@@ -171,7 +173,8 @@ class Study:
         if judge == HUMAN_JUDGE:
             return digest([judge, self._audit_digest, statement_digest(task), code_digest("scoring")])
         identity = self.judge_identity(condition, judge)
-        return digest([judge, _compared(identity), statement_digest(task), code_digest("scoring")])
+        compared = _compared(identity)
+        return digest([judge, compared, statement_digest(task), code_digest("scoring"), code_digest("reading")])
 
     @cached_property
     def _audit_digest(self) -> str:

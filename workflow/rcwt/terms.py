@@ -14,7 +14,7 @@ from rcwt import ledger
 from rcwt.config import Config
 from rcwt.parameters import OUTPUT_CAPS
 from rcwt.prompts import MESSAGE_OVERHEAD
-from rcwt.responses import Request
+from rcwt.requests import Request
 from rcwt.tokens import count
 
 

@@ -12,12 +12,14 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, cast
 
+from rcwt import reading
 from rcwt.errors import ConfigError
 from rcwt.exchange import READ_TIMEOUT_S, Exchange, Settled, clients, load_litellm, rerouted, watched
-from rcwt.faults import PermanentFault, TransientFault, fault_of, permanent, read_error
-from rcwt.keys import SURELY_A_SECRET, read_key, scrub
+from rcwt.faults import PermanentFault, TransientFault, permanent
+from rcwt.keys import read_key
 from rcwt.parameters import OUTPUT_CAPS, Message, renamed, unbounded
-from rcwt.replies import Protocol, WireReply, read_reply, reply_of_error
+from rcwt.received import Received, kept_headers
+from rcwt.replies import Protocol, WireReply
 
 # Given always, so that no environment variable can send a paid request elsewhere.
 _VENDORS = {
@@ -208,50 +210,24 @@ def _judged(endpoint: Endpoint, exchange: Exchange, error: BaseException | None)
     made of it afterwards.
     """
     if exchange.status is not None and exchange.body is not None:
-        reply = _answered(endpoint, exchange, exchange.status, exchange.body)
-        return replace(
-            reply,
-            text=_clean(reply.text),
-            finish_reason=_clean(reply.finish_reason),
-            returned_model=_clean(reply.returned_model),
-            response_id=_clean(reply.response_id),
-            system_fingerprint=_clean(reply.system_fingerprint),
-            requested=dict(exchange.asked),
-            sent=dict(exchange.sent),
-            latency_s=exchange.latency_s,
-            time_utc=exchange.time_utc,
-        )
+        return replace(reading.read(_received(endpoint, exchange), exchange.headers), requested=dict(exchange.asked))
     if exchange.fault is not None:
         raise exchange.fault
     raise _unanswered(exchange, error)
 
 
-def _clean(text: str | None) -> str | None:
-    """A text of a reply that can be kept.
-
-    It may hold a key that was escaped in the body, or split over parts of the reply. Half of a character's escape, as
-    a server that cuts by bytes sends it, becomes U+FFFD.
-    """
-    if text is None:
-        return None
-    return scrub(text, SURELY_A_SECRET).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _answered(endpoint: Endpoint, exchange: Exchange, status: int, body: str) -> WireReply:
-    error = read_error(status, body)
-    if error is not None:
-        outcome = reply_of_error(error)
-        if outcome is None:
-            raise fault_of(error, exchange.headers)
-        return outcome
-    reply = read_reply(endpoint.protocol, body, exchange.headers)
-    if reply is None:
-        raise TransientFault(
-            status,
-            f"the body is not a reply of the {endpoint.protocol} protocol: {body[:200]!r}",
-            maybe_billed=True,
-        )
-    return reply
+def _received(endpoint: Endpoint, exchange: Exchange) -> Received:
+    assert exchange.status is not None
+    assert exchange.body is not None
+    return Received(
+        endpoint.protocol,
+        exchange.status,
+        kept_headers(exchange.headers),
+        exchange.body,
+        dict(exchange.sent),
+        exchange.time_utc,
+        exchange.latency_s,
+    )
 
 
 def _unanswered(exchange: Exchange, error: BaseException | None) -> TransientFault | PermanentFault:

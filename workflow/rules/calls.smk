@@ -3,8 +3,14 @@
 # In:  prompts/<condition>.json
 # Out: calls/<model>/<condition>.jsonl
 # Reruns: when the prompt, the number of trials, or what identifies the call (endpoint, model, parameters; for the
-#         embedded reader its code) changes. Limits and prices rerun nothing.
+#         embedded reader its code; for others the code that reads their answers) changes. Kept responses are read
+#         again, and asked again only with `ask_again`. Limits and prices rerun nothing.
 from rcwt import jobs
+from rcwt.asked_again import asked_again
+from rcwt.plan import Planner
+from rcwt.responses import ResponseCache
+
+KEPT = Planner(STUDY, ResponseCache())  # what is asked again on request, as the responses are at the start
 
 
 rule calls:
@@ -22,5 +28,6 @@ rule calls:
     params:
         trials=lambda wildcards: STUDY.conditions[wildcards.condition].trials,
         identity=lambda wildcards: STUDY.calls_digest(wildcards.condition, wildcards.model),
+        again=lambda wildcards: asked_again(KEPT, wildcards.condition, wildcards.model),
     run:
         jobs.make_calls(log[0], STUDY, wildcards.condition, wildcards.model, input.prompt, output[0])

@@ -17,11 +17,11 @@ atexit.register(gc.freeze)
 # interpreter that runs Snakemake.
 sys.path.insert(0, os.path.join(workflow.basedir, "workflow"))
 
-from rcwt import job_process, keys, run_plan, run_state, signals
+from rcwt import digests, job_process, keys, room, run_plan, run_state, signals
+from rcwt.cache_folder import cache_folder
 from rcwt.config_check import load
 from rcwt.digests import canonical_json, code_digest
 from rcwt.errors import RcwtError
-from rcwt.responses import ResponseCache
 from rcwt.runtime import current
 from rcwt.scripting import prepare_scripts
 from rcwt.study import Study, write_configuration
@@ -75,8 +75,10 @@ onstart:
     signals.install(current(STUDY.config).interrupt, workflow.non_local_exec)
     if not workflow.non_local_exec:
         run_plan.look_for_jobs_once(workflow.scheduler)
+    room.clear_left(cache_folder())
+    digests.clear_half_written(Path(RESULTS))
     if IN_JOBS:
-        run_state.begin(ResponseCache().folder)
+        run_state.begin(cache_folder())
     try:
         run_plan.begin(workflow, STUDY)
     except RcwtError as error:
@@ -90,7 +92,7 @@ onsuccess:
     signals.cancel_timers()
     current(STUDY.config).finish()
     if IN_JOBS:
-        run_state.join(ResponseCache().folder).remove()
+        run_state.join(cache_folder()).remove()
     # Not one that an earlier run, perhaps of another experiment, has left.
     if Path(SUMMARY).exists() and Path(SUMMARY).stat().st_mtime >= STARTED.stat().st_mtime:
         print(Path(SUMMARY).read_text(encoding="utf-8"), end="", file=sys.stderr)

@@ -5,6 +5,7 @@
 # Reruns: when the calls, what the judge is asked of each item, the judge (for a model its endpoint, name and
 #         parameters; for a person the scored file) or its code changes. Limits and prices rerun nothing.
 from rcwt import jobs
+from rcwt.asked_again import asked_again
 
 
 rule scores:
@@ -22,5 +23,6 @@ rule scores:
         cells=1,
     params:
         judge=lambda wildcards: STUDY.judge_digest(wildcards.condition, wildcards.judge),
+        again=lambda wildcards: asked_again(KEPT, wildcards.condition, wildcards.model, wildcards.judge),
     run:
         jobs.score(log[0], STUDY, wildcards.condition, wildcards.judge, input.calls, input.audit, output[0])

@@ -12,10 +12,10 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from rcwt.cache_folder import cache_folder
 from rcwt.digests import write_text
 from rcwt.packs.items import PackError
 from rcwt.packs.sources import SourceFile, file_sha256
-from rcwt.responses import CACHE_VARIABLE, DEFAULT_FOLDER
 
 #: A dataset's own description; its head is YAML.
 CARD = "README.md"
@@ -44,7 +44,7 @@ class _Fetched(HubFile):
 
 def hub_folder() -> Path:
     """Where fetched files are kept: beside the cached responses."""
-    return Path(os.environ.get(CACHE_VARIABLE, DEFAULT_FOLDER)).parent / "hub"
+    return cache_folder().parent / "hub"
 
 
 def fetch(wanted: HubFile, *, offline: bool, folder: Path | None = None) -> SourceFile:

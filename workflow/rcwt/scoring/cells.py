@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rcwt.config import HUMAN_JUDGE, RULES_JUDGE
 from rcwt.digests import file_digest
 from rcwt.records import Response, TrialRecord, read_records
-from rcwt.responses import Request
+from rcwt.requests import Request
 from rcwt.scoring.by_form import by_answers, by_fields
 from rcwt.scoring.by_human import by_human, read_audit_scores
 from rcwt.scoring.by_packs import by_packs

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from rcwt.digests import digest
 from rcwt.records import Response, TrialRecord
-from rcwt.responses import Request
+from rcwt.requests import Request
 from rcwt.scoring.judge_reply import parse
 from rcwt.scoring.outcomes import ScoreStatus, TrialScores, non_answer, reply_of
 from rcwt.task_items import Item

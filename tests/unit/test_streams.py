@@ -1,0 +1,247 @@
+"""Bodies that hold a reply in parts: put together where there is one way to, else not read.
+
+The right values are what the three protocols say of their streams: pieces are joined in order, the finish word and the
+usage stand in the last events that have them. Each stream below is the whole body of its protocol, cut into events.
+"""
+
+import json
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rcwt.faults import PermanentFault, TransientFault
+from rcwt.reading import read
+from rcwt.received import Received, UnreadableFault
+from rcwt.replies import WireReply
+
+PROTOCOLS = ("openai", "anthropic", "gemini")
+PIECES = ("ProseMirror ", "serves\n", "", "rich text – ünïcode")
+TEXT = "ProseMirror serves\nrich text – ünïcode"
+
+
+def openai(pieces: Sequence[str] = PIECES, reason: str | None = "stop") -> list[dict[str, Any]]:
+    shared = {"id": "chat-1", "object": "chat.completion.chunk", "model": "m-1", "system_fingerprint": "fp"}
+    # A first event without choices, and without a model, as a vendor that filters prompts sends it.
+    events = [{**shared, "id": "", "model": "", "choices": [], "prompt_filter_results": []}]
+    deltas = [{"role": "assistant", "content": ""}, *({"content": piece} for piece in pieces), {}]
+    reasons = [None] * (len(deltas) - 1) + [reason]
+    for delta, said in zip(deltas, reasons, strict=True):
+        events.append({**shared, "choices": [{"index": 0, "delta": delta, "finish_reason": said}], "usage": None})
+    usage = {"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12}
+    return [*events, {**shared, "choices": [], "usage": usage}]
+
+
+def anthropic(pieces: Sequence[str] = PIECES, reason: str | None = "end_turn") -> list[dict[str, Any]]:
+    message = {"id": "msg-1", "type": "message", "role": "assistant", "content": [], "model": "m-1"}
+    events: list[dict[str, Any]] = [
+        {"type": "message_start", "message": {**message, "usage": {"input_tokens": 7, "output_tokens": 1}}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "Hm"}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": ""}},
+        {"type": "ping"},
+    ]
+    for piece in pieces:
+        delta = {"type": "text_delta", "text": piece}
+        events.append({"type": "content_block_delta", "index": 1, "delta": delta})
+    return [
+        *events,
+        {"type": "content_block_stop", "index": 1},
+        {"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 5}},
+        {"type": "message_stop"},
+    ]
+
+
+def gemini(pieces: Sequence[str] = PIECES, reason: str | None = "STOP") -> list[dict[str, Any]]:
+    events: list[dict[str, Any]] = [
+        {"candidates": [{"content": {"role": "model", "parts": [{"text": piece}]}, "index": 0}], "modelVersion": "m-1"}
+        for piece in pieces
+    ]
+    usage = {"promptTokenCount": 7, "candidatesTokenCount": 5, "totalTokenCount": 12}
+    ended: dict[str, Any] = {"finishReason": reason} if reason else {}
+    return [*events, {"candidates": [ended], "usageMetadata": usage, "modelVersion": "m-1"}]
+
+
+EVENTS = {"openai": openai, "anthropic": anthropic, "gemini": gemini}
+
+
+def as_events(events: Sequence[Any], protocol: str = "openai", end: str = "\n\n") -> str:
+    lines = []
+    for event in events:
+        named = f"event: {event['type']}\n" if protocol == "anthropic" else ""
+        lines.append(f"{named}data: {json.dumps(event, ensure_ascii=False)}{end}")
+    return "".join(lines) + ("data: [DONE]\n\n" if protocol == "openai" else "")
+
+
+def as_lines(events: Sequence[Any], protocol: str = "openai") -> str:
+    return "".join(json.dumps(event) + "\n" for event in events)
+
+
+FORMS = {
+    "events": as_events,
+    "events after comments": lambda events, protocol: ": PROCESSING\n\n: PROCESSING\n\n" + as_events(events, protocol),
+    "events with CRLF": lambda events, protocol: as_events(events, protocol).replace("\n", "\r\n"),
+    "events without empty lines": lambda events, protocol: as_events(events, protocol, "\n"),
+    "events without spaces": lambda events, protocol: as_events(events, protocol).replace("data: ", "data:"),
+    "a value a line": as_lines,
+    "a list": lambda events, protocol: json.dumps(events, indent=1),
+}
+
+
+def outcome(body: str, protocol: str = "openai") -> WireReply | TransientFault | PermanentFault:
+    try:
+        return read(Received(protocol, 200, {}, body, {}, "", 0.0))
+    except (TransientFault, PermanentFault) as fault:
+        return fault
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("form", FORMS)
+def test_a_whole_stream_is_the_reply_it_holds(form: str, protocol: str) -> None:
+    reply = outcome(FORMS[form](EVENTS[protocol](), protocol), protocol)
+    assert isinstance(reply, WireReply)
+    word = {"openai": "stop", "anthropic": "end_turn", "gemini": "STOP"}[protocol]
+    assert (reply.status, reply.text, reply.finish_reason, reply.returned_model) == ("ok", TEXT, word, "m-1")
+    assert (reply.usage.prompt_tokens, reply.usage.completion_tokens) == (7, 5)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_stream_that_was_cut_is_cut(protocol: str) -> None:
+    word = {"openai": "length", "anthropic": "max_tokens", "gemini": "MAX_TOKENS"}[protocol]
+    reply = outcome(as_events(EVENTS[protocol](reason=word), protocol), protocol)
+    assert isinstance(reply, WireReply)
+    assert (reply.status, reply.text) == ("truncated", TEXT)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_stream_without_its_end_is_no_reply(protocol: str) -> None:
+    events = EVENTS[protocol]()
+    for length in range(len(events) - 2):
+        body = "".join(f"data: {json.dumps(event)}\n\n" for event in events[: length + 1])
+        assert isinstance(outcome(body, protocol), UnreadableFault), length
+    # Nor is one that was cut inside of an event, before its end was said.
+    assert isinstance(outcome(as_events(events, protocol)[:-80], protocol), UnreadableFault)
+
+
+@given(st.lists(st.text(max_size=8), min_size=1, max_size=6), st.sampled_from(PROTOCOLS))
+def test_the_text_is_that_of_the_pieces(pieces: list[str], protocol: str) -> None:
+    reply = outcome(as_events(EVENTS[protocol](pieces), protocol), protocol)
+    said = [piece for piece in pieces if piece]
+    grows = all(len(b) > len(a) and b.startswith(a) for a, b in pairwise(said))
+    if len(said) > 2 and grows and protocol != "anthropic":
+        assert isinstance(reply, UnreadableFault)
+    else:
+        assert isinstance(reply, WireReply)
+        clean = "".join(pieces).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        assert (reply.text or "") == clean
+
+
+WHOLE = {
+    "id": "c",
+    "model": "m-1",
+    "choices": [{"message": {"role": "assistant", "content": "A reply."}, "finish_reason": "stop"}],
+}
+OTHER = {**WHOLE, "choices": [{"message": {"content": "Another."}, "finish_reason": "stop"}]}
+TEXT_OF = json.dumps(WHOLE)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"\ufeff{TEXT_OF}",
+        f"\n\n   {TEXT_OF}\r\n\0\0",
+        f"{TEXT_OF}\n\ndata: [DONE]\n\n",
+        f"data: {TEXT_OF}\n\ndata: [DONE]\n\n",
+        f": OPENROUTER PROCESSING\n\n{json.dumps(WHOLE, indent=2)}",
+        f"{TEXT_OF}{TEXT_OF}",
+        f"{TEXT_OF}\n{TEXT_OF}\n",
+        f"[{TEXT_OF}]",
+        TEXT_OF.replace("A reply.", "A\\u0020reply."),
+    ],
+)
+def test_what_stands_around_a_reply_is_read_over(body: str) -> None:
+    reply = outcome(body)
+    assert isinstance(reply, WireReply)
+    assert (reply.status, reply.text) == ("ok", "A reply.")
+
+
+def test_raw_control_characters_in_a_text_are_a_part_of_it() -> None:
+    reply = outcome(TEXT_OF.replace("A reply.", "A\treply\nof\x0b two\x1b lines."))
+    assert isinstance(reply, WireReply)
+    assert reply.text == "A\treply\nof\x0b two\x1b lines."
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "null",
+        "[]",
+        "<html><body>Sign in to the network</body></html>",
+        TEXT_OF[:-3],
+        f"{TEXT_OF}{json.dumps(OTHER)}",
+        f"{TEXT_OF}\n{json.dumps(OTHER)}\n",
+        f"data: {TEXT_OF}\n\ndata: {json.dumps(OTHER)}\n\ndata: [DONE]\n\n",
+        f"{TEXT_OF}\n<!-- cached -->",
+        f"data: [DONE]\n\n{as_events(openai())}",
+        "data: [DONE]\n\n",
+        json.dumps({**openai()[1], "choices": [{"delta": {"content": "half"}, "finish_reason": None}]}),
+        # Two streams in one: of two ids, of two choices, with a text behind the end, with two ends.
+        as_events([*openai()[:-1], {**openai()[2], "id": "chat-2"}]),
+        as_events([*openai()[:3], {"choices": [{"index": 1, "delta": {"content": "b"}}]}, *openai()[3:]]),
+        as_events([*openai(), {"choices": [{"index": 0, "delta": {"content": "more"}}]}]),
+        as_events([*openai(), {"choices": [{"index": 0, "delta": {}, "finish_reason": "length"}]}]),
+        # Each event holds all there is so far.
+        as_events(openai(["It", "It takes", "It takes 5 ms."])),
+        # Another protocol's events.
+        as_events(anthropic(), "anthropic"),
+        "[" * 100_000,
+        "data: " * 20_000,
+        "{}" * 50_000,
+    ],
+)
+def test_what_is_not_clear_is_no_reply(body: str) -> None:
+    assert isinstance(outcome(body), UnreadableFault)
+
+
+def test_a_lone_event_is_not_taken_for_a_reply() -> None:
+    event = {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "All."}}]}
+    assert isinstance(outcome(json.dumps(event)), UnreadableFault)
+    event["choices"] = [{"index": 0, "delta": {"content": "All."}, "finish_reason": "length"}]
+    reply = outcome(json.dumps(event))
+    assert isinstance(reply, WireReply)
+    assert (reply.status, reply.text) == ("truncated", "All.")
+
+
+@pytest.mark.parametrize(
+    ("protocol", "event"),
+    [
+        ("openai", {"error": {"code": 503, "message": "overloaded"}}),
+        ("anthropic", {"type": "error", "error": {"type": "overloaded_error", "message": "overloaded"}}),
+        ("gemini", {"error": {"code": 503, "message": "overloaded"}}),
+    ],
+)
+def test_a_stream_that_says_it_failed_is_that_failure(protocol: str, event: dict[str, Any]) -> None:
+    fault = outcome(as_events([*EVENTS[protocol]()[:4], event], protocol), protocol)
+    assert isinstance(fault, TransientFault)
+    assert not isinstance(fault, UnreadableFault)
+    assert "overloaded" in fault.cause
+
+
+def test_an_object_that_a_tool_is_called_with_is_put_together() -> None:
+    block = {"type": "tool_use", "id": "t", "name": "json_tool_call", "input": {}}
+    deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in ('{"redis": ', "1}")]
+    events = [
+        *anthropic()[:1],
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        *({"type": "content_block_delta", "index": 0, "delta": delta} for delta in deltas),
+        *anthropic()[-3:],
+    ]
+    events = [event for event in events if event["type"] != "content_block_stop"]
+    reply = outcome(as_events(events, "anthropic"), "anthropic")
+    assert isinstance(reply, WireReply)
+    assert reply.text == '{"redis": 1}'
