@@ -10,6 +10,7 @@ import pytest
 
 from rcwt import plan
 from rcwt.asked_again import asked_again, notes
+from rcwt.calls import records
 from rcwt.config import Config
 from rcwt.digests import digest
 from rcwt.kept_bodies import KeptBody
@@ -19,6 +20,7 @@ from rcwt.received import Received
 from rcwt.records import Response, Usage
 from rcwt.requests import Request
 from rcwt.responses import MOST_UNREAD, ResponseCache
+from rcwt.run_plan import stale_lines
 from rcwt.study import Study
 
 #: 4 conditions x 3 trials; prompt tokens are given, so that dollars can be reckoned by hand.
@@ -189,6 +191,63 @@ def test_planning_changes_nothing_in_the_cache(planner: Planner, study: Study) -
     [row] = [row for row in planner.rows(Cells(((first, "paid"),))) if row.role == "target"]
     assert row.cached_calls == 1  # the file is there; a run would find it broken and ask again
     assert sorted(planner.kept.cache.folder.rglob("*")) == before
+
+
+def respelled(study: Study, **params: Any) -> Study:
+    """The same study with other parameters of its design."""
+    design = study.config.designs["main"]
+    changed = design.model_copy(update={"params": {**design.params, **params}})
+    return Study(study.config.model_copy(update={"designs": {"main": changed}}), study.templates)
+
+
+def test_what_is_kept_under_another_spelling_is_not_asked_again_nor_judged_again(study: Study, tmp_path: Path) -> None:
+    cache = ResponseCache(tmp_path)
+    study = respelled(study, temperature=1)
+    first, *_ = study.conditions
+    before = Planner(study, cache, dict.fromkeys(study.conditions, TOKENS))
+    # As they were kept when 1.0 was spelled as it stood in the configuration; the judge's request names that key.
+    target = before.requests(first, "paid")[0]
+    former = target.sample_keys([0], {**target.params, "temperature": 1.0})[0]
+    assert former != target.key
+    target.adopt(former)
+    cache.put(target, response(5))
+    judge = plan.judge_frame(study, first, "judge").request(former, "A reply.")
+    assert judge is not None
+    cache.put(judge, response(5, "{}"))
+    for temperature in (1, 1.0):
+        spelled = respelled(study, temperature=temperature)
+        rows = rows_by(plan.plan(spelled, Cells(((first, "paid"),), ((first, "paid", "judge"),)), cache))
+        assert (rows["paid", "target"].calls, rows["paid", "target"].cached_calls) == (2, 1)
+        assert (rows["judge", "judge"].calls, rows["judge", "judge"].cached_calls) == (2, 1)
+        # A run goes by the key that the response is kept under: in the cell's record, and so with the judge.
+        [request, *_] = asked = [replace(spelled_request(spelled, first), sample=sample) for sample in range(3)]
+        cache.locate(asked)
+        assert (request.key, cache.get(request.key)) == (former, response(5))
+        prompt = {"condition": first, "prompt_sha256": "0" * 64}
+        assert records(prompt, "paid", [request], [response(5)])[0].request_key == former
+
+
+def spelled_request(study: Study, condition: str) -> Request:
+    return Planner(study, ResponseCache(Path("nowhere"))).requests(condition, "paid")[0]
+
+
+def test_stale_responses_are_planned_anew_and_named(study: Study, tmp_path: Path) -> None:
+    study = respelled(study, reasoning_effort="low")
+    cache = ResponseCache(tmp_path)
+    first, *_ = study.conditions
+    planner = Planner(study, cache, dict.fromkeys(study.conditions, TOKENS))
+    for sample, effort in enumerate(["low", "high", "high"]):
+        kept = response(40).model_copy(update={"sent_params": {"reasoning_effort": effort}})
+        keep(planner, first, "paid", sample, kept)
+    row = rows_by(planner.rows(Cells(((first, "paid"),))))["paid", "target"]
+    assert (row.calls, row.cached_calls, row.input_tokens) == (2, 1, 2 * TOKENS)
+    [line] = stale_lines(planner)
+    for part in ("paid: 2 kept responses are stale", 'sent reasoning_effort: "high" for reasoning_effort: "low"'):
+        assert part in line
+    # The others are not read, and nothing is said of them.
+    plain = Planner(respelled(study, reasoning_effort=None), cache, dict.fromkeys(study.conditions, TOKENS))
+    plain.rows(Cells(((first, "paid"),)))
+    assert stale_lines(plain) == []
 
 
 def make_failure(cache: ResponseCache, key: str) -> None:

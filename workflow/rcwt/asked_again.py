@@ -29,5 +29,5 @@ def asked_again(planner: "Planner", condition: str, model: str, judge: str | Non
     """Keys of a cell's calls, or of a judge's, that are asked again on request, as one stable parameter of its job."""
     if not planner.config.ask_again or judge not in {None, *planner.config.model_judges}:
         return ""
-    keys = planner.requests(condition, model)[1] if judge is None else planner.judge_keys(condition, model, judge)
+    keys = planner.kept_as(condition, model)[1] if judge is None else planner.judge_keys(condition, model, judge)
     return " ".join(sorted(planner.failing_of(judge or model, keys)))

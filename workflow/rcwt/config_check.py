@@ -14,6 +14,7 @@ from rcwt.config import HUMAN_JUDGE, RULES_JUDGE, Config
 from rcwt.config_designs import DESIGNS, PATTERNS, Packs, pack_faults
 from rcwt.config_files import ConfigFile, KeyPath, find_key
 from rcwt.errors import ConfigError
+from rcwt.model_ids import why_no_chat
 from rcwt.parameters import OUTPUT_CAPS, unbounded
 
 _NAME_SIGNS = "letters, digits, '.', '_' and '-'"
@@ -185,7 +186,20 @@ def _cross_faults(config: Config, where: _Locator) -> Sequence[str]:
                 f"{where(('experiments', index))}: key 'experiments[{index}]': found '{name}'; accepted: a key of "
                 f"'designs' ({', '.join(config.designs)}). Describe it there or correct the name."
             )
-    return faults or _unbounded_calls(config, where)
+    return faults or [*_no_chat(config, where), *_unbounded_calls(config, where)]
+
+
+def _no_chat(config: Config, where: _Locator) -> Iterator[str]:
+    """Models and judges that no chat request reaches."""
+    for name in dict.fromkeys([*config.models, *config.model_judges]):
+        model = config.registry[name]
+        reason = None if model.embedded else why_no_chat(model.litellm, model.api_base)
+        if reason is not None:
+            key = ("registry", name, "litellm")
+            yield (
+                f"{where(key)}: key '{spell(key)}': found '{model.litellm}', which {reason}; accepted: a model that "
+                "answers in a chat, at its vendor's or at an 'api_base' that offers it so. Name another model."
+            )
 
 
 def _unbounded_calls(config: Config, where: _Locator) -> list[str]:

@@ -18,8 +18,15 @@ PATTERNS = {
     REVISION: "40 hexadecimal digits in lower case, no branch or tag",
     VARIABLE: "the name of a variable, of letters, digits and '_'; the key itself goes into that variable",
 }
+
+
+def one_spelling(number: Decimal) -> Decimal:
+    """A number as it is spelled without zeros at its end: 25 for 25.0, so that equal shares are one prompt."""
+    return Decimal(format(number.normalize() + 0, "f"))
+
+
 #: A share of coordination content in percent.
-Share = Annotated[Decimal, Field(ge=0, lt=100, decimal_places=4)]
+Share = Annotated[Decimal, Field(ge=0, lt=100, decimal_places=4), AfterValidator(one_spelling)]
 Shares = Annotated[list[Share], AfterValidator(distinct)]
 Trials = Annotated[Whole, Field(ge=1, le=100_000)]
 

@@ -21,6 +21,7 @@ NEUTRAL = frozenset(
     {
         *("errors", "config", "config_values", "config_designs", "config_files", "config_check"),
         *("digests", "tasks", "task_items", "tokens", "study", "runtime"),
+        *("parameters", "spellings", "thinking"),
     }
 )
 

@@ -19,12 +19,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 from weakref import WeakKeyDictionary
 
 from rcwt.faults import PermanentFault, TransientFault
 from rcwt.keys import SURELY_A_SECRET, scrub
 from rcwt.parameters import Message, changed_messages, sent_parameters, unsent
 from rcwt.received import UnreadableFault
+from rcwt.thinking import GEMINI_BUDGETS, REMEDIES, THINKING, shown
 
 if TYPE_CHECKING:
     import httpx
@@ -48,11 +50,13 @@ class Settled(BaseException):
 class Exchange:
     """The record of one request, filled in while it runs; `on_leave` is called when the request leaves.
 
+    `model` is the id as the registry has it, `asked` the parameters by the names that it takes.
     `fault` is set where the request was stopped before it left, or its answer at `LONGEST_BODY`; `status`
     and `headers` where an answer began; `body` where it came to its end. Times are seconds of
     `time.monotonic`.
     """
 
+    model: str
     asked: Mapping[str, Any]
     messages: Sequence[Message]
     on_leave: Callable[[], None] = lambda: None
@@ -65,26 +69,10 @@ class Exchange:
     body: str | None = None
     done_at: float = 0.0
 
-    def leave(self, content: bytes) -> None:
-        """Check and record a request body; raises `Settled` where it must not leave."""
-        body = json.loads(content)
-        lost = unsent(self.asked, body)
-        change = changed_messages(self.messages, body)
-        if lost:
-            shown = ", ".join(f"{name}={self.asked[name]!r}" for name in lost)
-            self.fault = PermanentFault(
-                "unsupported_parameter",
-                None,
-                f"litellm would not send what was asked for: {shown}",
-                "Rename it or set it to null under the model's `param_names`",
-            )
-        elif change is not None:
-            self.fault = PermanentFault(
-                "changed_messages",
-                None,
-                f"litellm would send another conversation than asked for: {change}",
-                "Address the model so that it takes the messages as they are, for instance as openai/<model>",
-            )
+    def leave(self, url: str, content: bytes) -> None:
+        """Check and record a request; raises `Settled` where it must not leave."""
+        body = _json_object(content)
+        self.fault = _fault(self, urlsplit(url).path, body)
         if self.fault is not None:
             raise Settled
         self.sent = sent_parameters(body)
@@ -111,6 +99,57 @@ class Exchange:
         return self.done_at - self.left_at if self.left_at is not None and self.done_at else 0.0
 
 
+#: Where a request of each protocol goes: the end of its path.
+_PATHS = {"openai": "/chat/completions", "anthropic": "/v1/messages", "gemini": "/models/{name}:generateContent"}
+
+
+def _fault(exchange: Exchange, path: str, body: Mapping[str, Any]) -> PermanentFault | None:
+    """What keeps a request from leaving: another address, model, parameter or conversation than asked for."""
+    protocol, _, name = exchange.model.partition("/")
+    named = body.get("model", name)
+    if named != name or not unquote(path).endswith(_PATHS[protocol].format(name=name)):
+        return rerouted(exchange.model, f"{protocol}/{named}, to {path}")
+    lost = unsent(protocol, exchange.asked, body)
+    if lost:
+        asked = {name: exchange.asked[name] for name in lost}
+        thought = f"; it would send {shown(protocol, asked, body)}" if asked.keys() & THINKING else ""
+        wanted = ", ".join(f"{name}={value!r}" for name, value in asked.items())
+        return PermanentFault(
+            "unsupported_parameter",
+            None,
+            f"litellm would not send what was asked for: {wanted}{thought}",
+            REMEDIES[protocol] if thought else "Rename it or set it to null under the model's `param_names`",
+        )
+    change = changed_messages(exchange.messages, body)
+    if change is not None:
+        return PermanentFault(
+            "changed_messages",
+            None,
+            f"litellm would send another conversation than asked for: {change}",
+            "Address the model so that it takes the messages as they are, for instance as openai/<model>; one that "
+            "takes no system message cannot be measured",
+        )
+    return None
+
+
+def rerouted(model: str, to: str) -> PermanentFault:
+    """The fault of a request that would not go where the id of its model says."""
+    return PermanentFault(
+        "rerouted",
+        None,
+        f"{model} would be sent by litellm as {to}",
+        "Name in `litellm` the model itself, by an id that its server answers in a chat",
+    )
+
+
+def _json_object(content: bytes) -> dict[str, Any]:
+    try:
+        body = json.loads(content)
+    except ValueError:
+        body = None
+    return body if isinstance(body, dict) else {}
+
+
 _current: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
 
 
@@ -127,7 +166,7 @@ def watched(exchange: Exchange) -> Any:
 async def _on_request(request: "httpx.Request") -> None:
     exchange = _current.get()
     if exchange is not None:
-        exchange.leave(request.content)
+        exchange.leave(str(request.url), request.content)
 
 
 async def _on_response(response: "httpx.Response") -> None:
@@ -145,6 +184,16 @@ async def _on_response(response: "httpx.Response") -> None:
         raise Settled
 
 
+#: Variables by which litellm would send a request elsewhere, or another one than asked for.
+_REROUTING = (
+    "LITELLM_ROUTE_ALL_CHAT_OPENAI_TO_RESPONSES",
+    "USE_LITELLM_PROXY",
+    "EXPERIMENTAL_OPENAI_BASE_LLM_HTTP_HANDLER",
+    "LITELLM_ANTHROPIC_DISABLE_URL_SUFFIX",
+    "LITELLM_REASONING_AUTO_SUMMARY",
+)
+
+
 @cache
 def load_litellm() -> Any:
     """Import litellm (some seconds of CPU) so that it asks the network nothing and prints nothing.
@@ -157,7 +206,15 @@ def load_litellm() -> Any:
         # At DEBUG it prints prompts, and in its default mode it reads keys from any .env file around.
         LITELLM_LOG="ERROR",
         LITELLM_MODE="PRODUCTION",
+        # Its own budgets for a Gemini that is asked for an effort are a fraction of Google's.
+        **{
+            f"DEFAULT_REASONING_EFFORT_{effort.upper()}_THINKING_BUDGET": str(GEMINI_BUDGETS[effort])
+            for effort in ("low", "medium", "high")
+        },
+        DEFAULT_REASONING_EFFORT_DISABLE_THINKING_BUDGET=str(GEMINI_BUDGETS["none"]),
     )
+    for name in _REROUTING:
+        os.environ.pop(name, None)
     # Its own types make pydantic warn at the first Gemini call, and again for each of them.
     warnings.filterwarnings("ignore", message=r"(?s).*using the `ReadOnly` qualifier", category=UserWarning)
     # A call that is cancelled before its request is made leaves the coroutine that would have made it.
@@ -171,6 +228,7 @@ def load_litellm() -> Any:
     litellm.drop_params = False
     litellm.modify_params = False
     litellm.enable_anthropic_prompt_caching = False
+    litellm.route_all_chat_openai_to_responses = False
     return litellm
 
 

@@ -47,14 +47,16 @@ class TransientFault(RcwtError):  # noqa: N818 (not each is a mistake of ours)
 class PermanentFault(CallError):  # noqa: N818
     """A failure that another attempt would only repeat.
 
-    `kind` names it in one word, `remedy` says what to do; `attempts` counts the requests already made.
+    `kind` names it in one word, `remedy` says what to do; `attempts` counts the requests already made. `maybe_billed`
+    says that the request may have been answered, and paid, unseen.
     """
 
-    def __init__(self, kind: str, status: int | None, cause: str, remedy: str) -> None:
+    def __init__(self, kind: str, status: int | None, cause: str, remedy: str, *, maybe_billed: bool = False) -> None:
         self.kind = kind
         self.status = status
         self.cause = _kept(cause)
         self.remedy = scrub(remedy)
+        self.maybe_billed = maybe_billed
         self.attempts = 1
         super().__init__(f"{kind}: {_shown(status)}{self.cause.rstrip('.')}. {self.remedy}")
 

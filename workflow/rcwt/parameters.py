@@ -1,12 +1,15 @@
 """Request parameters: what was asked for, by what name, and whether it is in the request that goes out.
 
-litellm drops what it thinks a provider does not know, and a dropped `seed` or `temperature` would make
-the published settings untrue. So the body of every request is compared with what was asked for, and a
-request that lacks something is stopped before it leaves.
+litellm drops what it thinks a provider does not know, and translates what it thinks the provider spells otherwise. A
+dropped `seed`, or thinking that is on where it was to be off, would make the published settings untrue. So the body
+of every request is compared with what was asked for, and one that lacks something is stopped before it leaves.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from rcwt.spellings import same
+from rcwt.thinking import PROTOCOLS, THINKING, thinks_as_asked
 
 Body = Mapping[str, Any]
 Message = Mapping[str, str]
@@ -17,6 +20,9 @@ RESERVED = frozenset(
         *("model", "messages", "api_key", "api_base", "base_url", "client", "extra_headers"),
         *("timeout", "stream", "num_retries", "max_retries", "fallbacks", "caching"),
         *("drop_params", "mock_response"),
+        # These would make litellm ask another server, or none, through a client of its own.
+        *("custom_llm_provider", "deployment_id", "model_list", "azure", "use_litellm_proxy", "text_completion"),
+        *("mock_tool_calls", "mock_timeout", "mock_delay", "litellm_system_prompt", "prompt_id", "model_info"),
         *("n", "best_of", "candidate_count", "candidateCount", "num_return_sequences"),
     }
 )
@@ -36,18 +42,10 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "user": ("user_id",),
     "logprobs": ("responseLogprobs", "response_logprobs"),
     "top_logprobs": ("logprobs",),
-    "thinking": ("thinking_config", "thinkingConfig"),
-    "reasoning_effort": ("effort", "thinking", "thinking_config", "thinkingConfig"),
 }
-_SCHEMA_FIELDS = (
-    "output_format",
-    "response_json_schema",
-    "responseJsonSchema",
-    "response_schema",
-    "responseSchema",
-)
-# Parameters that each vendor spells in its own way: that they are there is what can be checked.
-_RESPELLED = frozenset({"response_format", "reasoning_effort", "thinking"})
+_SCHEMA_FIELDS = ("response_json_schema", "responseJsonSchema")
+# Gemini's older field takes a part of a schema's words: the names of the properties are what can be checked.
+_OLD_SCHEMA_FIELDS = ("response_schema", "responseSchema")
 # Where fields of a request body nest. A schema's properties are no parameters, so they are not entered.
 _NESTS = (*_GENERATION, "output_config", "metadata")
 # Fields that hold the conversation, which is recorded by the prompt's digest and not a second time.
@@ -94,10 +92,19 @@ def sent_parameters(body: Body) -> dict[str, Any]:
     return {name: value for name, value in body.items() if name not in _CONVERSATION}
 
 
-def unsent(asked: Mapping[str, Any], body: Body) -> list[str]:
+def unsent(protocol: str, asked: Mapping[str, Any], body: Body) -> list[str]:
     """Name the parameters of `asked` that the request body lacks, or holds with another value."""
     fields = _fields(body)
-    return sorted(name for name, value in asked.items() if not _is_sent(name, value, fields, body))
+    return sorted(name for name, value in asked.items() if not _is_sent(protocol, name, value, fields, body))
+
+
+def unthought(protocol: str, asked: Mapping[str, Any], sent: Body) -> list[str]:
+    """Name the parameters about thinking that went out with another meaning than asked for.
+
+    `sent` are the `sent_params` of a kept response; where that is empty, none of it is known.
+    """
+    names = asked.keys() & THINKING if sent and protocol in PROTOCOLS else ()
+    return sorted(name for name in names if not thinks_as_asked(protocol, name, asked[name], sent))
 
 
 def _fields(body: Body, nests: Sequence[str] = _NESTS) -> dict[str, list[Any]]:
@@ -108,26 +115,41 @@ def _fields(body: Body, nests: Sequence[str] = _NESTS) -> dict[str, list[Any]]:
     return found
 
 
-def _is_sent(name: str, value: Any, fields: Mapping[str, list[Any]], body: Body) -> bool:
+def _is_sent(protocol: str, name: str, value: Any, fields: Mapping[str, list[Any]], body: Body) -> bool:
+    if name in THINKING:
+        return thinks_as_asked(protocol, name, value, body)
     if name == "response_format" and "response_format" not in fields:
         return _has_format(value, fields, body)
     places = [found for field in (name, _camel(name), *_FIELDS.get(name, ())) for found in fields.get(field, [])]
-    if name in _RESPELLED:
-        return bool(places)
-    return any(found == value or found == [value] for found in places)
+    return any(same(found, value) or same(found, [value]) for found in places)
 
 
 def _has_format(value: Any, fields: Mapping[str, list[Any]], body: Body) -> bool:
-    if isinstance(value, Mapping) and value.get("type") == "json_object":
+    kind = value.get("type") if isinstance(value, Mapping) else None
+    if kind == "json_object":
         kinds = [*fields.get("response_mime_type", []), *fields.get("responseMimeType", [])]
         return "application/json" in kinds
-    nested = body.get("output_config")
-    if isinstance(nested, Mapping) and nested.get("format"):
+    if kind != "json_schema":
+        return False
+    wanted = (value.get("json_schema") or {}).get("schema")
+    if any(same(found, wanted) for found in _schemas(fields, body)):
         return True
+    names = sorted((wanted or {}).get("properties") or {})
+    olds = [found for field in _OLD_SCHEMA_FIELDS for found in fields.get(field, []) if isinstance(found, Mapping)]
+    return any(sorted(found.get("properties") or {}) == names for found in olds)
+
+
+def _schemas(fields: Mapping[str, list[Any]], body: Body) -> list[Any]:
+    """The schemas that a reply must follow, wherever a protocol puts them."""
+    found = [schema for field in _SCHEMA_FIELDS for schema in fields.get(field, [])]
+    formats = [*fields.get("output_format", []), *fields.get("format", [])]
+    found += [form.get("schema") for form in formats if isinstance(form, Mapping)]
     # Older Anthropic models take a schema as a tool that they are made to call.
     forced = body.get("tool_choice")
-    as_tool = isinstance(forced, Mapping) and forced.get("type") == "tool"
-    return as_tool or any(field in fields for field in _SCHEMA_FIELDS)
+    if isinstance(forced, Mapping) and forced.get("type") == "tool":
+        tools = [tool for tool in body.get("tools") or [] if isinstance(tool, Mapping)]
+        found += [tool.get("input_schema") for tool in tools if tool.get("name") == forced.get("name")]
+    return found
 
 
 def _camel(name: str) -> str:

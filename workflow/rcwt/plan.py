@@ -27,6 +27,7 @@ from rcwt.responses import KeptResponses, ResponseCache
 from rcwt.statuses import NON_ANSWERS
 from rcwt.study import Study
 from rcwt.terms import Terms, output_cap, request_tokens
+from rcwt.thinking import protocol_of, shown
 from rcwt.tokens import count
 
 Role = Literal["target", "judge", "preflight"]
@@ -105,6 +106,8 @@ class Planner:
         self.failing: Counter[tuple[str, str]] = Counter()
         #: Of the last plan made, the first request of each model that has a call to make over a network.
         self.first: dict[str, Request] = {}
+        #: Of the last plan made, how many kept responses are stale, by registry entry and what was sent for what.
+        self.stale: Counter[tuple[str, str]] = Counter()
 
     def rows(self, cells: Cells) -> list[Row]:
         """The plan of `cells`, by experiment, model and role, and a preflight of each model called over a network.
@@ -115,11 +118,12 @@ class Planner:
         """
         tallies: dict[tuple[str | None, str, Role], _Tally] = defaultdict(_Tally)
         planned: set[str] = set()
-        self.first, self.failing = {}, Counter()
+        self.first, self.failing, self.stale = {}, Counter(), Counter()
         for condition, model in cells.answered:
             tally = tallies[self.study.conditions[condition].experiment, model, "target"]
-            request, keys = self.requests(condition, model)
+            request, keys = self.kept_as(condition, model)
             missing = {key for key in keys if key not in self.kept}
+            missing |= self._stale(model, request, [key for key in keys if key not in planned | missing])
             missing = (missing | self._again(model, set(keys) - missing)) - planned
             planned |= missing
             tally.cached += len(keys) - len(missing)
@@ -142,14 +146,19 @@ class Planner:
         self.failing.update((model, word) for word in found.values())
         return set(found) if self.config.ask_again else set()
 
+    def _is_judged(self, judge: str, asked: Request) -> bool:
+        """Whether a judge's response is kept and is not asked again."""
+        [key] = self.kept.keys(asked, [asked.sample], [asked.key])
+        return key in self.kept and not self._stale(judge, asked, [key]) and not self._again(judge, [key])
+
     def judge_keys(self, condition: str, model: str, judge: str, trials: int | None = None) -> Iterator[str]:
         """Keys of a judge's first requests about a cell's kept replies, of all or of the first `trials` trials."""
-        for key in self.requests(condition, model)[1][:trials]:
+        for key in self.kept_as(condition, model)[1][:trials]:
             response = self.kept.read(key)
             if response is not None and (text := _answer(response)):
                 asked = self._frame(condition, judge).request(key, text)
                 if asked is not None:
-                    yield asked.key
+                    yield self.kept.keys(asked, [asked.sample], [asked.key])[0]
 
     def failing_of(self, model: str, keys: Iterable[str]) -> dict[str, str]:
         """Kept responses of a model that would count as failures today, with their finish words."""
@@ -160,7 +169,7 @@ class Planner:
     def _judge(self, condition: str, model: str, judge: str, tally: _Tally) -> None:
         """Count the calls of a judge for one cell."""
         frame, by = self._frame(condition, judge), self.terms(judge)
-        request, keys = self.requests(condition, model)
+        request, keys = self.kept_as(condition, model)
         reply_cap = output_cap(request.params)
         said, unseen = self.reply(judge, "judge", frame.cap), 0
         again = set(self.failing_of(model, keys)) if self.config.ask_again else set()
@@ -170,7 +179,7 @@ class Planner:
                 unseen += 1
             elif text := _answer(response):
                 asked = frame.request(key, text)
-                if asked is not None and asked.key in self.kept and not self._again(judge, [asked.key]):
+                if asked is not None and self._is_judged(judge, asked):
                     tally.cached += 1
                 else:
                     size = request_tokens(asked) if asked else frame.tokens + count(text)
@@ -178,6 +187,12 @@ class Planner:
         if unseen:
             expected = frame.tokens + min(self.reply(model, "target", reply_cap), Fraction(reply_cap))
             tally.add(unseen, expected, frame.tokens + reply_cap, said, frame.cap, by)
+
+    def _stale(self, name: str, request: Request, keys: Sequence[str]) -> set[str]:
+        """The keys whose kept responses are stale, which are counted."""
+        stale = self.kept.stale(request.params, keys)
+        self.stale.update((name, shown(protocol_of(request.model), request.params, sent)) for sent in stale.values())
+        return set(stale)
 
     def requests(self, condition: str, model: str) -> tuple[Request, list[str]]:
         """A cell's request of sample 0, and the keys of all its samples."""
@@ -188,6 +203,11 @@ class Planner:
             keys = request.sample_keys(range(self.study.conditions[condition].trials))
             self._requests[condition, model] = request, keys
         return self._requests[condition, model]
+
+    def kept_as(self, condition: str, model: str) -> tuple[Request, list[str]]:
+        """`requests`, but with the key that a response is kept under where its numbers were spelled otherwise."""
+        request, keys = self.requests(condition, model)
+        return request, self.kept.keys(request, range(len(keys)), keys)
 
     def prompt_tokens(self, condition: str) -> int:
         """Tokens of a condition's messages."""
@@ -218,7 +238,7 @@ class Planner:
     def _target_keys(self, model: str) -> Iterator[str]:
         if model in self.config.models:
             for condition in self.study.conditions:
-                yield from self.requests(condition, model)[1]
+                yield from self.kept_as(condition, model)[1]
 
     def _judge_keys(self, judge: str) -> Iterator[str]:
         for condition, model, by in self.study.scored:

@@ -39,7 +39,10 @@ log = logging.getLogger(__name__)
 
 #: Failures that every other call of the model would share.
 COMMON = frozenset(
-    {"missing_key", "wrong_key", "forbidden", "retired_model", "unsupported_parameter", "quota_exhausted"}
+    {
+        *("missing_key", "wrong_key", "forbidden", "retired_model", "unsupported_parameter", "quota_exhausted"),
+        *("unwatched", "rerouted", "not_sent"),
+    }
 )
 
 
@@ -216,8 +219,8 @@ class Remote:
         except TransientFault as fault:
             self._settle_or_release(reservation, fault.maybe_billed)
             raise
-        except PermanentFault:
-            self.ledger.release(reservation)
+        except PermanentFault as fault:
+            self._settle_or_release(reservation, fault.maybe_billed)
             raise
         except BaseException:  # cancelled, or a mistake of ours: others may wait for what is set aside
             self._settle_or_release(reservation, task in self._sending)

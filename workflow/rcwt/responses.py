@@ -13,7 +13,7 @@ import json
 import logging
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,10 +24,12 @@ from rcwt.cache_folder import cache_folder
 from rcwt.digests import digest
 from rcwt.errors import RcwtError
 from rcwt.kept_bodies import KeptBody
+from rcwt.parameters import unthought
 from rcwt.reading import failure_of, reading_digest
 from rcwt.records import Response
 from rcwt.requests import Request
 from rcwt.room import Room, make_folder, room_for, sync_folder
+from rcwt.thinking import THINKING, protocol_of
 
 log = logging.getLogger(__name__)
 
@@ -44,11 +46,13 @@ class Found:
     """What is on disk for a request.
 
     `failure` is the finish word of a response that would count as a failure if it came today; it stays as it was read.
-    `response` is None where nothing could be read, however often it was paid.
+    `response` is None where nothing could be read, however often it was paid. One is `stale` that left with another
+    meaning about thinking than asked for: it is asked again.
     """
 
     response: Response | None
     failure: str | None = None
+    stale: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,13 @@ class _Record:
         if self.reading is not None:
             return self.failure
         return failure_of(self.response, str(self.asked["model"]).partition("/")[0])
+
+    def stale(self) -> bool:
+        """Whether it left with another meaning about thinking than asked for; not so where that is not known."""
+        model, params = self.asked.get("model"), self.asked.get("params")
+        if not isinstance(model, str) or not isinstance(params, dict):
+            return False
+        return bool(unthought(protocol_of(model), params, self.response.sent_params))
 
 
 class ResponseCache:
@@ -89,31 +100,45 @@ class ResponseCache:
         as none.
         """
         found = self.look(key, mend=True)
-        return None if found is None or (again and found.failure) else found.response
+        return None if found is None or found.stale or (again and found.failure) else found.response
+
+    def locate(self, requests: Iterable[Request]) -> None:
+        """Let each request go by the key that its response is kept under, should that be an earlier spelling's."""
+        for request in requests:
+            for [earlier] in request.earlier_keys([request.sample]):
+                if self._is_kept(request.key):
+                    break
+                if self._is_kept(earlier):
+                    request.adopt(earlier)
+
+    def _is_kept(self, key: str) -> bool:
+        return self.path(key).exists() or self.body_path(key).exists() or any(self._unread_paths(key))
 
     def look(self, key: str, *, mend: bool = False) -> Found | None:
         """What is kept, read by the code of today; only with `mend` is anything on disk changed, or reported."""
         record = self._record(key, mend)
         failure = record.fails() if record is not None else None
-        if record is not None and failure is None and record.reading in (None, reading_digest()):
+        stale = record is not None and record.stale()
+        if record is not None and not failure and not stale and record.reading in (None, reading_digest()):
             return Found(record.response)
-        # One that was a failure may have been asked again, and its record not been written.
+        # One that was a failure, or stale, may have been asked again, and its record not been written.
         body = self._body(self.body_path(key), key, mend)
         if body is None:
-            return self._look_at_unread(key, mend) if record is None else Found(record.response, failure)
+            return self._look_at_unread(key, mend) if record is None else Found(record.response, failure, stale)
         try:
             response = body[0].response()
         except RcwtError:
             return self._look_at_unread(key, mend) if record is None else self._still(key, record, mend)
-        self._note(key, _Record(response, body[1], reading_digest()), mend)
-        return Found(response)
+        read = _Record(response, body[1], reading_digest())
+        self._note(key, read, mend and read != record)
+        return Found(response, stale=read.stale())
 
     def _still(self, key: str, record: _Record, mend: bool) -> Found:
         """A response that the code of today reads as none: it stays as it was read."""
         word = record.response.finish_reason or UNREADABLE
         noted = replace(record, reading=reading_digest(), failure=word)
         self._note(key, noted, mend and noted != record)
-        return Found(record.response, word)
+        return Found(record.response, word, record.stale())
 
     def _look_at_unread(self, key: str, mend: bool) -> Found | None:
         """A reply among the answers that could not be read before; a Found without one where that was all."""
@@ -127,8 +152,9 @@ class ResponseCache:
             if body and response:
                 if mend:
                     path.replace(self.body_path(key))
-                self._note(key, _Record(response, body[1], reading_digest()), mend)
-                return Found(response)
+                read = _Record(response, body[1], reading_digest())
+                self._note(key, read, mend)
+                return Found(response, stale=read.stale())
         return Found(None, UNREADABLE) if len(paths) >= MOST_UNREAD else None
 
     def unread(self, key: str) -> list[Path]:
@@ -281,10 +307,24 @@ class KeptResponses:
             self._listed[folder] = frozenset(os.listdir(place) if place.is_dir() else ())  # noqa: PTH208
         return self._listed[folder]
 
+    def keys(self, request: Request, samples: Sequence[int], keys: list[str]) -> list[str]:
+        """The keys of a request under sample numbers: where a response is kept under an earlier spelling, that one."""
+        if any(key not in self for key in keys):
+            for earlier in request.earlier_keys(samples):
+                keys = [old if key not in self and old in self else key for key, old in zip(keys, earlier, strict=True)]
+        return keys
+
+    def stale(self, params: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Mapping[str, Any]]:
+        """Of keys asked with `params` those whose kept responses are stale, each with the parameters that were sent."""
+        if not params.keys() & THINKING:  # nothing has to be read
+            return {}
+        found = {key: self.look(key) for key in keys}
+        return {key: one.response.sent_params for key, one in found.items() if one and one.stale and one.response}
+
     def read(self, key: str) -> Response | None:
-        """The kept response; None where there is none or its file is not whole."""
+        """The kept response; None where there is none, its file is not whole or it is stale."""
         found = self.look(key)
-        return None if found is None else found.response
+        return None if found is None or found.stale else found.response
 
     def look(self, key: str) -> Found | None:
         """What is on disk for a request; None where it would be asked."""

@@ -39,6 +39,15 @@ def _wildcards(workflow: Any, rule: str) -> Iterator[Any]:
             yield job.wildcards
 
 
+def stale_lines(planner: Planner) -> list[str]:
+    """What a plan asks for again although a response is kept: it left other than asked for."""
+    return [
+        f"{name}: {count} kept responses are stale and asked for again, because litellm sent {what}. They stay in "
+        "the cache, set aside."
+        for (name, what), count in sorted(planner.stale.items())
+    ]
+
+
 def print_spend(workflow: Any, study: Study) -> None:
     """At the end of a dry run, its last line on stderr; nothing after any other command or a failed plan."""
     # A scheduler is made only when the jobs of a run, dry or not, are known.
@@ -48,7 +57,7 @@ def print_spend(workflow: Any, study: Study) -> None:
         sys.stdout.flush()
     planner = Planner(study, ResponseCache())
     rows = planner.rows(planned_cells(workflow, study))
-    print(*notes(planner), line(rows), sep="\n", file=sys.stderr, flush=True)
+    print(*notes(planner), *stale_lines(planner), line(rows), sep="\n", file=sys.stderr, flush=True)
 
 
 def begin(workflow: Any, study: Study) -> None:
@@ -71,6 +80,8 @@ def begin(workflow: Any, study: Study) -> None:
         reason = refusal(rows, config.max_usd)
         if reason is not None:
             raise CapError(reason)
+    for stale in stale_lines(planner):
+        print(stale, file=sys.stderr, flush=True)
     calls = network_calls(study, rows)
     if calls and config.calls_on == "cluster":
         _require_keys(config, planner.first)

@@ -59,6 +59,7 @@ class Runtime:
         `preflight` is what a target is asked before its first call, where it has not been asked in this run.
         Raises CallError when some could not be had: the others of the cell are in the cache by then.
         """
+        self.cache.locate(requests)
         again = self.config.ask_again and not self.config.offline
         kept = {request.key: self.cache.get(request.key, again=again) for request in requests}
         self.progress.cached += sum(response is not None for response in kept.values())

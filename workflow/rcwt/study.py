@@ -9,7 +9,8 @@ from typing import Any
 import yaml
 
 from rcwt import calls, prompts
-from rcwt.config import HUMAN_JUDGE, RULES_JUDGE, Config, Model, plain
+from rcwt.config import HUMAN_JUDGE, RULES_JUDGE, Config, Model
+from rcwt.config import plain as plain_config
 from rcwt.config_designs import Packs
 from rcwt.design import Condition, conditions
 from rcwt.digests import canonical_json, code_digest, digest, file_digest, write_text
@@ -22,7 +23,9 @@ from rcwt.preflights import Preflight, preflight_of
 from rcwt.prompts import Prompt
 from rcwt.published_files import csv_files
 from rcwt.scoring.model_judge import ask_params
+from rcwt.spellings import plain
 from rcwt.tasks import Task, exact_digest, judge_digest, load_task, statement_digest
+from rcwt.thinking import THINKING
 
 #: Kinds of design, in the order in which their tables are made; a kind names its cells table.
 KINDS = ("fixed_budget", "intact", "algorithmic", "packs")
@@ -166,9 +169,14 @@ class Study:
         return calls.call_identity(design.params, self.model(model))
 
     def calls_digest(self, condition: str, model: str) -> str:
-        """`call_identity` as one stable parameter; of a model over a network also the code that reads what it sends."""
+        """`call_identity` as one stable parameter; a number has one spelling in it.
+
+        Of a model over a network the code that reads what it sends is named too.
+        What asks for thinking is marked, because calls made before it was compared with what left may be stale: they
+        are looked for anew, once.
+        """
         read_by = {} if self.model(model).embedded else {"reading": code_digest("reading")}
-        return canonical_json({**self.call_identity(condition, model), **read_by})
+        return canonical_json({**_compared(self.call_identity(condition, model)), **read_by})
 
     def judge_identity(self, condition: str, judge: str) -> dict[str, Any]:
         """What makes one language-model judge's requests differ from another's: endpoint, model, parameters."""
@@ -188,7 +196,8 @@ class Study:
         if judge == HUMAN_JUDGE:
             return digest([judge, self._audit_digest, statement_digest(task), code_digest("scoring")])
         identity = self.judge_identity(condition, judge)
-        return digest([judge, identity, statement_digest(task), code_digest("scoring"), code_digest("reading")])
+        compared = _compared(identity)
+        return digest([judge, compared, statement_digest(task), code_digest("scoring"), code_digest("reading")])
 
     @cached_property
     def _audit_digest(self) -> str:
@@ -218,8 +227,13 @@ class Study:
         return {name: condition.trials for name, condition in self.conditions.items()}
 
 
+def _compared(identity: Mapping[str, Any]) -> Mapping[str, Any]:
+    marked = {"compared": sorted(THINKING)} if identity["params"].keys() & THINKING else {}
+    return {**identity, "params": plain(identity["params"]), **marked}
+
+
 def write_configuration(config: Config, results: Path) -> None:
     """Write the merged configuration of a run beside its results; it can be given back with `--configfile`."""
     results.mkdir(parents=True, exist_ok=True)
-    text = yaml.safe_dump(plain(config), sort_keys=False, allow_unicode=True)
+    text = yaml.safe_dump(plain_config(config), sort_keys=False, allow_unicode=True)
     write_text("# The merged configuration of this run.\n" + text, results / "config.yaml")

@@ -6,13 +6,15 @@ another attempt or a `PermanentFault` that is not; retries belong to `rcwt.retri
 """
 
 import asyncio
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, cast
 
 from rcwt import reading
 from rcwt.errors import ConfigError
-from rcwt.exchange import READ_TIMEOUT_S, Exchange, Settled, clients, load_litellm, watched
+from rcwt.exchange import READ_TIMEOUT_S, Exchange, Settled, clients, load_litellm, rerouted, watched
 from rcwt.faults import PermanentFault, TransientFault, permanent
 from rcwt.keys import read_key
 from rcwt.parameters import OUTPUT_CAPS, Message, renamed, unbounded
@@ -89,7 +91,8 @@ async def send(
     """
     asked = endpoint.asked(params)
     _check(endpoint, asked)
-    exchange = Exchange(asked, messages)
+    _check_route(endpoint)
+    exchange = Exchange(endpoint.model, asked, messages)
     error = await _run(endpoint, exchange, deadline_s, on_leave)
     # Raised out here, and not where the error was caught: a chained traceback would carry its text.
     return _judged(endpoint, exchange, error)
@@ -121,6 +124,20 @@ def _check(endpoint: Endpoint, asked: Mapping[str, Any]) -> None:
         )
 
 
+def _check_route(endpoint: Endpoint) -> None:
+    """Ask litellm whom it would take the model for; some it sends by a client of its own, which no hook sees."""
+    to = _route(endpoint.model, endpoint.address)
+    if to != endpoint.model:
+        raise rerouted(endpoint.model, to)
+
+
+@cache
+def _route(model: str, address: str) -> str:
+    litellm = load_litellm()
+    name, provider, _, _ = litellm.get_llm_provider(model=model, api_base=address)
+    return f"{provider}/{name}"
+
+
 async def _run(
     endpoint: Endpoint, exchange: Exchange, deadline_s: float, on_leave: Callable[[], None]
 ) -> BaseException | None:
@@ -148,7 +165,9 @@ async def _run(
                     timeout=READ_TIMEOUT_S,
                     num_retries=0,
                     max_retries=0,
-                    **exchange.asked,
+                    # Else it sends models of its list to /v1/responses, by a client of its own.
+                    _skip_responses_api_bridge=True,
+                    **_as_litellm_takes(endpoint, exchange.asked),
                 )
     except Settled:
         return None
@@ -159,15 +178,29 @@ async def _run(
     return None
 
 
-def _introduce(litellm: Any, endpoint: Endpoint) -> None:
-    """Tell litellm about a Gemini model newer than its list.
+def _as_litellm_takes(endpoint: Endpoint, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """`asked` as keywords; a copy, because litellm writes into what it is given."""
+    given = copy.deepcopy(dict(asked))
+    if endpoint.protocol == "openai" and "thinking" in given:
+        # A parameter of many servers, which litellm takes for one of other vendors only.
+        given["extra_body"] = {"thinking": given.pop("thinking")}
+    return given
 
-    It would merge the system text of a model it does not know into the user's turn, and its schema into
-    the prompt.
+
+def _introduce(litellm: Any, endpoint: Endpoint) -> None:
+    """Tell litellm that a model takes system messages, where its list does not know the model or says nothing of it.
+
+    It would make the system text a turn of the user's, and of Gemini's schemas a part of the prompt.
     """
-    if endpoint.protocol == "gemini" and endpoint.model not in litellm.model_cost:
-        known = {"supports_system_messages": True, "supports_response_schema": True}
-        litellm.register_model({endpoint.model: {"litellm_provider": "gemini", "mode": "chat", **known}})
+    gemini = endpoint.protocol == "gemini"
+    # litellm looks at the last part of a gateway's id too, as in openai/openai/o3-mini.
+    name = endpoint.model if gemini else endpoint.model.rpartition("/")[2]
+    known = litellm.model_cost.get(name, {"supports_response_schema": True} if gemini else None)
+    if known is None or "supports_system_messages" in known:
+        return
+    if known.get("litellm_provider", endpoint.protocol) == endpoint.protocol:
+        entry = {"litellm_provider": endpoint.protocol, "mode": "chat", **known, "supports_system_messages": True}
+        litellm.register_model({name: entry})
 
 
 def _judged(endpoint: Endpoint, exchange: Exchange, error: BaseException | None) -> WireReply:
@@ -200,8 +233,8 @@ def _received(endpoint: Endpoint, exchange: Exchange) -> Received:
 def _unanswered(exchange: Exchange, error: BaseException | None) -> TransientFault | PermanentFault:
     """Say what happened where no complete answer came."""
     left = exchange.left_at is not None
-    if isinstance(error, TimeoutError):
-        return TransientFault(exchange.status, "no complete reply before the call's deadline", maybe_billed=left)
+    if isinstance(error, TimeoutError) and left:
+        return TransientFault(exchange.status, "no complete reply before the call's deadline", maybe_billed=True)
     if left:
         names, cause = _connection_errors(error)
         # A connection that was never made carried no request.
@@ -210,12 +243,23 @@ def _unanswered(exchange: Exchange, error: BaseException | None) -> TransientFau
         return TransientFault(exchange.status, f"{what}: {cause}", maybe_billed=not refused)
     litellm = load_litellm()
     if isinstance(error, litellm.UnsupportedParamsError):
-        return permanent("unsupported_parameter", None, f"refused by litellm before sending: {error}")
+        # What follows is its advice to drop parameters.
+        return permanent("unsupported_parameter", None, f"refused by litellm: {str(error).partition(' To drop')[0]}")
+    if isinstance(error, litellm.BadRequestError) and not (error.__cause__ or error.__context__):
+        return PermanentFault(
+            "not_sent",
+            None,
+            f"litellm could not make the request: {type(error).__name__}: {error}",
+            "Correct the model's `litellm`, `api_base` or `params` in the registry",
+        )
+    how = f"failed ({type(error).__name__}: {error})" if error else "returned"
     return PermanentFault(
-        "not_sent",
+        "unwatched",
         None,
-        f"litellm could not make the request: {type(error).__name__}: {error}",
+        f"litellm {how} without the request having passed the project's hooks; it may have been sent and billed, "
+        "and is booked at its worst case",
         "Correct the model's `litellm`, `api_base` or `params` in the registry",
+        maybe_billed=True,
     )
 
 
