@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from servers import KEY, Server, configuration
+from runtime_helpers import config_of, requests
+from servers import KEY, Server
 
 from rcwt import runtime as runtime_module
 from rcwt import wire
-from rcwt.config import Config
-from rcwt.config_check import load
 from rcwt.errors import CallError
 from rcwt.records import Response
 from rcwt.responses import Request, ResponseCache
@@ -41,26 +39,6 @@ def server(tmp_path: Path) -> Iterator[Server]:
     running = Server(tmp_path / "server", text={"literal": "A reply."})
     yield running
     running.stop()
-
-
-def config_of(root: Path, server: Server, **changes: Any) -> Config:
-    paths = [root / "config" / f"{name}.yaml" for name in ("models", "prices", "config")]
-    merged: dict[str, Any] = {}
-    for path in paths:
-        merged |= yaml.safe_load(path.read_text())
-    overlay = configuration(server)
-    overlay["registry"]["t"] |= changes
-    for key in ("registry", "prices"):
-        merged[key] |= overlay[key]
-    return load(merged | {"models": ["t"]}, paths)
-
-
-def requests(number: int) -> list[Request]:
-    messages = (("user", "Question?"),)
-    return [
-        Request("test-server", "openai/served", messages, {"max_tokens": 9}, "coord_first", sample)
-        for sample in range(number)
-    ]
 
 
 def test_a_full_disk_stops_sending(root: Path, server: Server, tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from rcwt import fault_kinds
 from rcwt.faults import PermanentFault, TransientFault, fault_of, read_error, retry_after_s
 from rcwt.replies import WireReply, reply_of_error
 
-
 CASES = [json.loads(line) for line in Path(__file__).with_name("vendor_errors.jsonl").read_text().splitlines()]
 
 

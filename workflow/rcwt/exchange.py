@@ -21,7 +21,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from rcwt.faults import PermanentFault, TransientFault
+from rcwt.faults import PermanentFault, TransientFault, permanent
 from rcwt.keys import SURELY_A_SECRET, scrub
 from rcwt.parameters import Message, changed_messages, sent_parameters, unsent
 
@@ -71,12 +71,7 @@ class Exchange:
         change = changed_messages(self.messages, body)
         if lost:
             shown = ", ".join(f"{name}={self.asked[name]!r}" for name in lost)
-            self.fault = PermanentFault(
-                "unsupported_parameter",
-                None,
-                f"litellm would not send what was asked for: {shown}",
-                "Rename it or set it to null under the model's `param_names`",
-            )
+            self.fault = permanent("unsupported_parameter", None, f"litellm would not send what was asked for: {shown}")
         elif change is not None:
             self.fault = PermanentFault(
                 "changed_messages",

@@ -17,6 +17,7 @@ from typing import Any
 from rcwt import ledger, retries, wire
 from rcwt.claims import Claims
 from rcwt.config import Config
+from rcwt.digests import digest
 from rcwt.errors import CallError
 from rcwt.faults import PermanentFault, TransientFault
 from rcwt.gates import Gate, Gates
@@ -32,11 +33,6 @@ from rcwt.terms import output_cap, request_tokens
 from rcwt.verdicts import Verdicts
 
 log = logging.getLogger(__name__)
-
-#: Failures that every other call of the model would share.
-COMMON = frozenset(
-    {"missing_key", "wrong_key", "forbidden", "retired_model", "unsupported_parameter", "quota_exhausted"}
-)
 
 
 class CapReachedError(CallError):
@@ -76,7 +72,7 @@ class Remote:
         # Without a cap there is nothing for the processes to keep together.
         self.ledger: ledger.AnyLedger = SharedLedger(run, cap) if run and cap is not None else ledger.Ledger(cap)
         progress.dollars = lambda: self.ledger.balance().spent
-        self._verdicts = Verdicts(run)
+        self._verdicts = Verdicts(run, lambda task: task in self._sending)
         self._gates = Gates(config, progress, run)
         self._probes: dict[str, asyncio.Task[None]] = {}
         self._probes_left: dict[str, asyncio.Event] = {}
@@ -151,12 +147,7 @@ class Remote:
         if not self._verdicts.known(name):
             async with self._verdicts.turn(name):
                 if not self._verdicts.known(name):
-                    try:
-                        response = await self._claimed(gate, request)
-                    except PermanentFault as fault:
-                        if fault.kind in COMMON:
-                            self._verdicts.tell(name, f"{name}: {fault}")
-                        raise
+                    response = await self._claimed(gate, request)
                     self._verdicts.tell(name)
                     return response
         return await self._claimed(gate, request)
@@ -184,10 +175,28 @@ class Remote:
         call = _Call(request, gate.terms.worst_case(prompt_tokens, cap), keep, on_leave)
         tokens = ledger.worst_prompt_tokens(prompt_tokens, gate.terms.token_factor) + cap
 
+        names = scopes(gate, request)
+
         async def attempt(number: int, deadline_s: float) -> Response:
+            self._verdicts.require(names)
             return await self._attempt(gate, call, number, deadline_s)
 
-        return await retries.call(attempt, gate.limiter, tokens, gate.policy, self._on_backoff(gate))
+        def on_backoff(backoff: retries.Backoff) -> None:
+            self._verdicts.require(names)
+            self._report(gate, backoff)
+
+        with self._verdicts.heeded(names):
+            try:
+                return await retries.call(attempt, gate.limiter, tokens, gate.policy, on_backoff)
+            except PermanentFault as fault:
+                self._end(gate, request, fault)
+                raise
+
+    def _end(self, gate: Gate, request: Request, fault: PermanentFault) -> None:
+        """Let no other call leave that would fail of the same; those in flight may be answered yet."""
+        name = dict(zip(("model", "parameters"), scopes(gate, request), strict=True)).get(fault.scope)
+        if name is not None and self._verdicts.tell(name, str(fault)):
+            log.error("%s: %s. No more such calls are sent in this run", gate.name, str(fault).rstrip("."))
 
     async def _attempt(self, gate: Gate, call: _Call, number: int, deadline_s: float) -> Response:
         if self._interrupted:
@@ -231,15 +240,12 @@ class Remote:
         else:
             self.ledger.release(reservation)
 
-    def _on_backoff(self, gate: Gate) -> Callable[[retries.Backoff], None]:
-        def report(backoff: retries.Backoff) -> None:
-            self.progress.retries += 1
-            asked = " as the server asked" if backoff.retry_after else ""
-            log.warning(
-                "%s: %s; attempt %d, waiting %.1f s%s", gate.name, backoff.cause, backoff.attempt, backoff.wait_s, asked
-            )
-
-        return report
+    def _report(self, gate: Gate, backoff: retries.Backoff) -> None:
+        self.progress.retries += 1
+        asked = " as the server asked" if backoff.retry_after else ""
+        log.warning(
+            "%s: %s; attempt %d, waiting %.1f s%s", gate.name, backoff.cause, backoff.attempt, backoff.wait_s, asked
+        )
 
     async def interrupt(self, grace_s: float) -> None:
         """No new request; `grace_s` seconds for replies under way, then the rest is cancelled."""
@@ -251,6 +257,11 @@ class Remote:
             await asyncio.wait(under_way, timeout=grace_s)
         for task in set(self._tasks):
             task.cancel()
+
+
+def scopes(gate: Gate, request: Request) -> tuple[str, str]:
+    """What a verdict may strike beside this call: all of its registry entry's, and those with its parameters too."""
+    return gate.name, f"{gate.name} {digest(dict(request.params))}"
 
 
 def _this_task() -> "asyncio.Task[Any]":
