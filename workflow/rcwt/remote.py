@@ -34,6 +34,9 @@ from rcwt.verdicts import Verdicts
 
 log = logging.getLogger(__name__)
 
+#: Turns of the event loop in which a body of the longest size is read; one reads 64 kB or more of each connection.
+READING_TURNS = 500
+
 
 class CapReachedError(CallError):
     """The spend cap leaves no room for the worst case of another call."""
@@ -182,6 +185,7 @@ class Remote:
             return await self._attempt(gate, call, number, deadline_s)
 
         def on_backoff(backoff: retries.Backoff) -> None:
+            self._require_running()
             self._verdicts.require(names)
             self._report(gate, backoff)
 
@@ -199,8 +203,7 @@ class Remote:
             log.error("%s: %s. No more such calls are sent in this run", gate.name, str(fault).rstrip("."))
 
     async def _attempt(self, gate: Gate, call: _Call, number: int, deadline_s: float) -> Response:
-        if self._interrupted:
-            raise InterruptedCallError("interrupted before it was sent; the next run asks for it")
+        self._require_running()
         self.keeper.require_disk()
         reservation = await self.ledger.reserve_when_free(call.worst)
         if reservation is None:
@@ -247,14 +250,23 @@ class Remote:
             "%s: %s; attempt %d, waiting %.1f s%s", gate.name, backoff.cause, backoff.attempt, backoff.wait_s, asked
         )
 
+    def _require_running(self) -> None:
+        if self._interrupted:
+            raise InterruptedCallError("interrupted before it was sent; the next run asks for it")
+
     async def interrupt(self, grace_s: float) -> None:
-        """No new request; `grace_s` seconds for replies under way, then the rest is cancelled."""
+        """No new request; `grace_s` seconds for replies under way, then what has not come is cancelled."""
         self._interrupted = True
         for task in self._tasks - self._sending:
             task.cancel()
         under_way = set(self._sending)
         if under_way:
             await asyncio.wait(under_way, timeout=grace_s)
+        # On a busy machine this loop may be far behind its sockets: what has reached them by now is read to its end.
+        for _ in range(READING_TURNS):
+            if not self._sending:
+                break
+            await asyncio.sleep(0)
         for task in set(self._tasks):
             task.cancel()
 
