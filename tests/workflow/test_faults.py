@@ -36,10 +36,10 @@ KILLS = int(os.environ.get("RCWT_KILLS", "5"))
 
 
 def larger(server: Server, **changes: Any) -> dict[str, Any]:
-    """Eighteen cells of four calls; short deadlines, so that a hang costs a test a second."""
+    """Eighteen cells of four calls; a hang costs a test some seconds, and a busy machine is not taken for one."""
     content = configuration(server, **changes)
     content["designs"]["fixed_budget"]["windows"][0]["shares"] = [0, 25, 50, 75, 90, 92, 94, 96, 98]
-    content["registry"]["t"] |= {"attempt_deadline_s": 1.5, "total_deadline_s": 120}
+    content["registry"]["t"] |= {"attempt_deadline_s": 10, "total_deadline_s": 600}
     return content
 
 
@@ -112,7 +112,8 @@ def test_kill_9_at_any_moment_loses_at_most_what_was_in_flight(project: Project,
         time.sleep(random.uniform(2.5, 6.5))
         os.killpg(running.pid, signal.SIGKILL)
         running.wait()
-        time.sleep(0.4)  # what was under way arrives at a client that is gone
+        while server.stats()["in_flight"]:  # what was under way arrives at a client that is gone
+            time.sleep(0.05)
         now = {path: path.stat().st_mtime_ns for path in cache.rglob("*.json")}
         stats = server.stats()
         lost = stats["successes"] - (len(now) - len(before))
@@ -180,7 +181,7 @@ def test_two_runs_that_share_a_cache_do_not_ask_twice(project: Project, server: 
         )
         for one in (project, twin)
     ]
-    assert [one.wait(timeout=120) for one in both] == [0, 0]
+    assert [one.wait(timeout=900) for one in both] == [0, 0]
     assert 8 + 1 <= server.stats()["successes"] <= 8 + 2  # each run may make its own preflight
     frames = [read_table(one.folder / TARGET) for one in (project, twin)]
     pd.testing.assert_frame_equal(frames[0], frames[1])

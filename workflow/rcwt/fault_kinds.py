@@ -232,7 +232,9 @@ def _named(status: int, codes: Set[str], words: str) -> str:
     )
     clear = next((kind for kind, known, _ in rules if codes & known), None)
     worded = next((kind for kind, _, pattern in rules if pattern.search(words)), None)
-    return clear or worded or _OF_STATUS.get(status, "bad_request")
+    kind = clear or worded or _OF_STATUS.get(status, "bad_request")
+    # A model that the key may not use is there, and `litellm` is right.
+    return "forbidden" if kind == "retired_model" and status == 403 else kind
 
 
 def remedy_of(kind: str, message: str = "", upstream: str = "") -> str:
