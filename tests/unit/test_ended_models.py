@@ -163,15 +163,26 @@ def test_other_models_behind_the_same_address_go_on(root: Path, server: Server, 
 
 
 def test_another_process_of_the_run_hears_of_it(tmp_path: Path) -> None:
-    here, there = (Verdicts(RunState(tmp_path / "run")) for _ in range(2))
-    here.require(("t", "t 1"))
-    there.tell("t", "wrong_key: HTTP 401, no")
-    assert not there.tell("t", "wrong_key: HTTP 401, again")
-    here._looked_at -= NEWS_S  # as long ago
-    for names in (("t", "t 1"), ("t", "t 2")):
+    here, there = (Verdicts(RunState(tmp_path / "run"), lambda _: False) for _ in range(2))
+
+    async def waits() -> None:
+        with here.heeded(("t", "t 1")):
+            await asyncio.sleep(600)
+
+    async def hears() -> None:
+        waiting = asyncio.create_task(waits())
+        await asyncio.sleep(0)
+        there.tell("t", "wrong_key: HTTP 401, no")
+        assert not there.tell("t", "wrong_key: HTTP 401, again")
+        here._looked_at -= NEWS_S  # as long ago
+        for names in (("t", "t 1"), ("t", "t 2")):
+            with pytest.raises(CallError, match="wrong_key: HTTP 401, no"):
+                here.require(names)
+        here.require(("u", "u 1"))
         with pytest.raises(CallError, match="wrong_key: HTTP 401, no"):
-            here.require(names)
-    here.require(("u", "u 1"))
+            await waiting
+
+    asyncio.run(hears())
 
 
 def test_an_interrupt_stays_one(tmp_path: Path) -> None:

@@ -56,8 +56,16 @@ class Verdicts:
     def _look(self) -> None:
         if self._journal is not None:
             with self._journal.turn() as news:
-                self._known |= {record["name"]: record["failure"] for record in news}
+                self._note(news)
         self._looked_at = time.monotonic()
+
+    def _note(self, records: list[dict[str, Any]]) -> None:
+        """Take verdicts in; calls that heed one to fail and have not left end by it."""
+        for record in records:
+            self._known[record["name"]] = record["failure"]
+            for task, names in self._heeding.items() if record["failure"] else ():
+                if record["name"] in names and task is not asyncio.current_task() and not self._has_left(task):
+                    task.cancel()
 
     @contextlib.contextmanager
     def heeded(self, names: tuple[str, ...]) -> Iterator[None]:
@@ -85,16 +93,13 @@ class Verdicts:
             yield
 
     def tell(self, name: str, failure: str = "") -> bool:
-        """Give the verdict; calls that heed it and have not left end by it. Returns whether it was not known yet."""
+        """Give the verdict. Returns whether it was not known yet."""
         if failure and self._known.get(name):
             return False
+        verdict = {"name": name, "failure": failure}
         if self._journal is not None:
             with self._journal.turn() as news:
-                self._known |= {record["name"]: record["failure"] for record in news}
-                self._journal.add({"name": name, "failure": failure})
-        self._known[name] = failure
-        if failure:
-            for task, names in self._heeding.items():
-                if name in names and task is not asyncio.current_task() and not self._has_left(task):
-                    task.cancel()
+                self._note(news)
+                self._journal.add(verdict)
+        self._note([verdict])
         return True
