@@ -365,7 +365,7 @@ def test_a_call_without_a_known_worst_case_is_refused(
     merged["experiments"] = ["fixed_budget"]
     message = refused(merged, paths)
     assert "registry.paid" in message
-    assert problem.replace("1024", "1" if role == "judges" else "1024") in message
+    assert problem.replace("1024", "the judge's own" if role == "judges" else "1024") in message
 
 
 @pytest.mark.parametrize(

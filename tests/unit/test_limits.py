@@ -179,7 +179,7 @@ def test_state_says_concurrency_and_a_cancelled_wait_loses_no_seat() -> None:
         await asyncio.sleep(0.01)
         cancelled.cancel()
         await asyncio.gather(cancelled, return_exceptions=True)
-        await asyncio.wait_for(starts(limiter, [0, 0, 0]), 1)
+        await asyncio.wait_for(starts(limiter, [0, 0, 0]), 300)
 
     asyncio.run(run())
 

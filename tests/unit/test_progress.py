@@ -2,6 +2,7 @@
 
 import io
 import time
+from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
@@ -41,15 +42,21 @@ def test_the_time_left_is_words(seconds: float, text: str) -> None:
     assert progress._duration(seconds) == text
 
 
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def test_a_terminal_has_one_line_that_updates(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "TERMINAL_PERIOD_S", 0.01)
     terminal = Terminal()
     shown = Progress(terminal)
     shown.start()
-    time.sleep(0.1)
+    wait_for(lambda: terminal.getvalue().count("\r") >= 2)
     assert terminal.getvalue().count("\n") == 0
     shown.stop()
-    assert terminal.getvalue().count("\r") >= 2
     assert terminal.getvalue().endswith("\n")
 
 
@@ -58,11 +65,10 @@ def test_without_a_terminal_there_are_plain_lines(monkeypatch: pytest.MonkeyPatc
     stream = io.StringIO()
     shown = Progress(stream)
     shown.start()
-    time.sleep(0.1)
+    wait_for(lambda: len(stream.getvalue().splitlines()) >= 2)
     shown.stop()
     shown.stop()  # twice is once
     lines = stream.getvalue().splitlines()
-    assert len(lines) >= 2
     assert set(lines) == {shown.line()}
     assert "\r" not in stream.getvalue()
 

@@ -27,7 +27,7 @@ def test_a_handler_that_needs_a_lock_of_the_main_thread_gets_it_later(number: si
     lock, taken, got, interrupts = threading.Lock(), threading.Event(), list[bool](), list[int]()
 
     def handler(*_: object) -> None:
-        got.append(lock.acquire(timeout=20))
+        got.append(lock.acquire(timeout=120))
         taken.set()
 
     signal.signal(signal.SIGTERM, handler)
@@ -36,7 +36,7 @@ def test_a_handler_that_needs_a_lock_of_the_main_thread_gets_it_later(number: si
     with lock:
         os.kill(os.getpid(), number)
         assert interrupts == [1]
-    assert taken.wait(timeout=30)
+    assert taken.wait(timeout=300)
     assert got == [True]
 
 

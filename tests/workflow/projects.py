@@ -34,7 +34,7 @@ class Project:
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=600,
+            timeout=1800,
             check=False,
         )
 

@@ -41,7 +41,7 @@ class Server:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while not (port_file.exists() and port_file.read_text().strip()):
             assert time.monotonic() < deadline, "the fault server did not start"
             assert self.process.poll() is None, "the fault server ended"
@@ -50,7 +50,7 @@ class Server:
 
     def _post(self, path: str, body: Any = None) -> None:
         data = json.dumps(body or {}).encode()
-        urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data), timeout=30).read()
+        urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data), timeout=120).read()
 
     def script(self, **script: Any) -> None:
         """Replace the script."""
@@ -62,7 +62,7 @@ class Server:
 
     def stats(self) -> dict[str, Any]:
         """What the server has received."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/stats", timeout=30) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/stats", timeout=120) as answer:
             found: dict[str, Any] = json.load(answer)
         return found
 

@@ -36,10 +36,10 @@ KILLS = int(os.environ.get("RCWT_KILLS", "5"))
 
 
 def larger(server: Server, **changes: Any) -> dict[str, Any]:
-    """Eighteen cells of four calls; short deadlines, so that a hang costs a test a second."""
+    """Eighteen cells of four calls; a hang costs a test some seconds, and a busy machine is not taken for one."""
     content = configuration(server, **changes)
     content["designs"]["fixed_budget"]["windows"][0]["shares"] = [0, 25, 50, 75, 90, 92, 94, 96, 98]
-    content["registry"]["t"] |= {"attempt_deadline_s": 1.5, "total_deadline_s": 120}
+    content["registry"]["t"] |= {"attempt_deadline_s": 10, "total_deadline_s": 600}
     return content
 
 
@@ -113,7 +113,8 @@ def test_kill_9_at_any_moment_loses_at_most_what_was_in_flight(project: Project,
         time.sleep(random.uniform(2.5, 6.5))
         os.killpg(running.pid, signal.SIGKILL)
         running.wait()
-        time.sleep(0.4)  # what was under way arrives at a client that is gone
+        while server.stats()["in_flight"]:  # what was under way arrives at a client that is gone
+            time.sleep(0.05)
         now = {path: path.stat().st_mtime_ns for path in cache.rglob("*.json")}
         stats = server.stats()
         lost = stats["successes"] - (len(now) - len(before))
@@ -126,39 +127,43 @@ def test_kill_9_at_any_moment_loses_at_most_what_was_in_flight(project: Project,
     assert len(read_table(project.folder / TARGET)) == 72
 
 
-@pytest.mark.parametrize(("number", "again"), [(signal.SIGINT, False), (signal.SIGINT, True), (signal.SIGTERM, False)])
-def test_an_interrupt_keeps_what_arrived_and_ends_soon(
-    project: Project, server: Server, number: int, again: bool
+@pytest.mark.parametrize(
+    ("number", "again"),
+    [(signal.SIGINT, False), (signal.SIGINT, True), (signal.SIGTERM, False), (signal.SIGHUP, False)],
+)
+def test_an_interrupt_keeps_what_was_sent_in_two_seconds_and_waits_for_nothing_else(
+    project: Project, server: Server, number: signal.Signals, again: bool
 ) -> None:
+    if signal.getsignal(number) == signal.SIG_IGN:
+        pytest.skip(f"{number.name} is ignored here, and in what is started from here")
     content = larger(server)
     content["designs"]["fixed_budget"]["windows"][0]["trials"] = 20
-    content["registry"]["t"] |= {"attempt_deadline_s": 30}
+    # The run is over long before one of these would end it.
+    content["registry"]["t"] |= {"attempt_deadline_s": 1800, "total_deadline_s": 3600}
     arguments = write(project.folder, content)
-    server.script(latency_s=2)
+    # Forty replies come after two seconds, all others never.
+    server.script(latency_s=2, sequence=["ok"] * (1 + 40), always="hang")
     running = project.start(TARGET, "--cores", "8", *arguments)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while server.stats()["in_flight"] < 64:
         assert time.monotonic() < deadline
+        assert running.poll() is None
         time.sleep(0.05)
-    time.sleep(1)
-    os.kill(running.pid, number)
     asked = time.monotonic()
+    os.kill(running.pid, number)
     for _ in range(3 * again):  # by an impatient hand
         time.sleep(0.1)
         os.kill(running.pid, number)
-    assert running.wait(timeout=30) != 0
-    took = time.monotonic() - asked
+    assert running.wait(timeout=300) != 0
     assert "Traceback" not in (project.folder / "run.log").read_text()
-    # Five seconds on a quiet machine; the rest is for one that is not.
-    assert took < 10, took
     stats = server.stats()
-    cache = list((project.folder / ".cache/responses").rglob("*.json"))
-    assert len(cache) == stats["successes"] - ALL_PREFLIGHTS  # all but the preflight
-    assert len(cache) >= 60
+    kept = len(list((project.folder / ".cache/responses").rglob("*.json")))
+    in_time = sum(moment <= asked + 2 for moment in stats["sent_at"])
+    assert in_time - ALL_PREFLIGHTS <= kept <= stats["successes"] - ALL_PREFLIGHTS  # all but the preflight
     server.script()
     server.reset()
     project.succeed(TARGET, "--cores", "8", *arguments)  # without --unlock
-    assert server.stats()["successes"] == 360 - len(cache) + ALL_PREFLIGHTS
+    assert server.stats()["successes"] == 360 - kept + ALL_PREFLIGHTS
 
 
 def test_two_runs_that_share_a_cache_do_not_ask_twice(project: Project, server: Server, tmp_path: Path) -> None:
@@ -177,7 +182,7 @@ def test_two_runs_that_share_a_cache_do_not_ask_twice(project: Project, server: 
         )
         for one in (project, twin)
     ]
-    assert [one.wait(timeout=120) for one in both] == [0, 0]
+    assert [one.wait(timeout=900) for one in both] == [0, 0]
     assert 8 + PREFLIGHTS <= server.stats()["successes"] <= 8 + 2 * PREFLIGHTS  # each run may make its own preflight
     frames = [read_table(one.folder / TARGET) for one in (project, twin)]
     pd.testing.assert_frame_equal(frames[0], frames[1])

@@ -202,13 +202,20 @@ def _no_chat(config: Config, where: _Locator) -> Iterator[str]:
             )
 
 
+class _JudgesCap(int):
+    """The output cap that a judge's request brings; how large it is depends on the task."""
+
+    def __repr__(self) -> str:
+        return "the judge's own"
+
+
 def _unbounded_calls(config: Config, where: _Locator) -> list[str]:
     """Calls of models and judges of which no worst case is known, once the parameters have the names a model takes."""
     faults = []
     targets = [
         (name, config.designs[at].params, f"designs.{at}.params") for name in config.models for at in config.experiments
     ]
-    judges = [(name, {"max_tokens": 1}, "the judge's") for name in config.model_judges]
+    judges = [(name, {"max_tokens": _JudgesCap(1)}, "the judge's") for name in config.model_judges]
     for name, params, source in [*targets, *judges]:
         model = config.registry[name]
         problem = None if model.embedded else unbounded(call_params(params, model))

@@ -2,23 +2,26 @@
 
 litellm's own exception classes do not tell a fault that passes from one that stays: a spent quota and a
 rate limit share one, a body that is not JSON looks like a bad request, and 529 becomes 500. So this module
-looks only at what the server sent.
+looks only at what the server sent: it reads error answers here, and `rcwt.fault_kinds` says what they are.
 """
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from rcwt.bodies import parts_of, read_json
+from rcwt.bodies import members_of, parts_of, read_json, text_of
 from rcwt.errors import CallError, RcwtError
+from rcwt.fault_kinds import Scope, kind_of, remedy_of, scope_of
 from rcwt.keys import scrub
 
 #: Longest part of a provider's message that is kept, in characters.
 LONGEST_CAUSE = 500
+#: A wait above this many seconds is as long as any.
+LONGEST_WAIT_S = 1e9
 
 
 class TransientFault(RcwtError):  # noqa: N818 (not each is a mistake of ours)
@@ -47,8 +50,8 @@ class TransientFault(RcwtError):  # noqa: N818 (not each is a mistake of ours)
 class PermanentFault(CallError):  # noqa: N818
     """A failure that another attempt would only repeat.
 
-    `kind` names it in one word, `remedy` says what to do; `attempts` counts the requests already made. `maybe_billed`
-    says that the request may have been answered, and paid, unseen.
+    `kind` names it in one word, `remedy` says what to do; `attempts` counts the requests already made; `scope` says
+    whose other calls would fail of it too. `maybe_billed` says that the request may have been paid for unseen.
     """
 
     def __init__(self, kind: str, status: int | None, cause: str, remedy: str, *, maybe_billed: bool = False) -> None:
@@ -57,43 +60,28 @@ class PermanentFault(CallError):  # noqa: N818
         self.cause = _kept(cause)
         self.remedy = scrub(remedy)
         self.maybe_billed = maybe_billed
+        self.scope: Scope = scope_of(kind)
         self.attempts = 1
         super().__init__(f"{kind}: {_shown(status)}{self.cause.rstrip('.')}. {self.remedy}")
 
 
 @dataclass(frozen=True)
 class ErrorBody:
-    """The parts of a provider's error answer that decide what it is."""
+    """The parts of a provider's error answer that decide what it is.
+
+    `message` and `codes` (in small letters) are those of the error and of what it wraps; `upstream` is the provider
+    whose error a gateway passes on; `structured` says that it came as JSON, as a model server's own errors do.
+    """
 
     status: int
     message: str
     codes: frozenset[str]
     retry_delay_s: float | None = None
     daily_quota: bool = False
+    upstream: str = ""
+    structured: bool = True
 
 
-_REMEDIES = {
-    "wrong_key": "Check the key in the environment variable that the model's `api_key_env` names",
-    "redirected": "Give the address that it redirects to as the model's `api_base`",
-    "forbidden": "Ask the provider to allow this model, region or project for the key",
-    "retired_model": "The model or address does not exist (any more): correct `litellm` or `api_base`",
-    "too_large": "The request is larger than the server takes: use a smaller window",
-    "quota_exhausted": "Add credit or raise the provider's limit, then run again: finished calls are kept",
-    "context_window_exceeded": "Use a window that the model's context holds",
-    "unsupported_parameter": "Rename it or set it to null under the model's `param_names`",
-    "bad_request": "Correct the model's entry in the registry",
-}
-
-_OF_STATUS = {
-    401: "wrong_key",
-    402: "quota_exhausted",
-    403: "forbidden",
-    404: "retired_model",
-    410: "retired_model",
-    413: "too_large",
-}
-
-_PASSING = frozenset({408, 409, 425, 429})
 _HTTP_ERROR = re.compile(r"[45][0-9]{2}")
 
 # What the `type`, `code` or `status` field of an error object says where the HTTP status is 200.
@@ -122,69 +110,34 @@ _STATUS_OF_CODE = {
     "timeout_error": 504,
     "overloaded_error": 529,
 }
+# MiniMax answers each failure with HTTP 200 and a number of its own.
+_STATUS_OF_MINIMAX = {1001: 504, 1002: 429, 1004: 401, 1008: 402, 1026: 400, 1027: 400, 1042: 400, 2013: 400, 2049: 401}
+_MINIMAX_FILTER = (1026, 1027)
 
-_QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
-# Not OpenAI's "exceeded your current quota": Gemini says the same of a limit a minute, which passes.
-_QUOTA_WORDS = ("credit balance is too low",)
-_KEY_WORDS = ("api key not valid", "api key expired", "invalid api key")
-_CONTEXT_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
-_CONTEXT_WORDS = (
-    "maximum context length",
-    "prompt is too long",
-    "context length exceeded",
-    "exceeds the maximum number of tokens",
-    "exceed context limit",
-    "exceeds the available context size",
-    "context window",
-)
-_PARAMETER_CODES = frozenset({"unsupported_parameter", "unsupported_value", "unknown_parameter"})
-_PARAMETER_WORDS = (
-    "unsupported parameter",
-    "unsupported value",
-    "unknown parameter",
-    "unknown name",
-    "unrecognized request argument",
-    "extra inputs are not permitted",
-    "extra fields not permitted",
-    "is not supported with this model",
-    "is not supported by this model",
-    "not enabled for this model",
-    "is deprecated for this model",
-    "`temperature` and `top_p` cannot both",
-)
+# Where an error keeps the one that it passes on, how deep these may nest, and how many of a list are read.
+_WRAPPING = ("error", "innererror", "errors", "raw")
+_DEEPEST, _MOST_PARTS = 5, 5
+_CODE_FIELDS = ("code", "type", "status", "reason", "error_type", "error_code", "errorCode")
+_MESSAGE_FIELDS = ("message", "msg", "detail", "title", "description")
 
 
 def permanent(kind: str, status: int | None, cause: str) -> PermanentFault:
     """Return the fault of a known `kind`, with its remedy."""
-    return PermanentFault(kind, status, cause, _REMEDIES[kind])
+    return PermanentFault(kind, status, cause, remedy_of(kind, cause))
 
 
 def fault_of(error: ErrorBody, headers: Mapping[str, str]) -> TransientFault | PermanentFault:
     """Say what the server's error is. `headers` are the response's, names in lower case."""
-    kind = _permanent_kind(error)
-    if kind is not None:
-        return permanent(kind, error.status, error.message)
-    wait = retry_after_s(headers)
-    return TransientFault(error.status, error.message, wait if wait is not None else error.retry_delay_s)
-
-
-def _permanent_kind(error: ErrorBody) -> str | None:
-    words = error.message.lower()
-    if error.codes & _QUOTA_CODES or error.daily_quota or _has(words, _QUOTA_WORDS):
-        return "quota_exhausted" if error.status < 500 else None
-    if error.status >= 500 or error.status in _PASSING:
-        return None
-    if error.status < 400:
-        return "redirected"
-    if error.status in _OF_STATUS:
-        return _OF_STATUS[error.status]
-    if error.codes & {"api_key_invalid"} or _has(words, _KEY_WORDS):
-        return "wrong_key"
-    if error.codes & _CONTEXT_CODES or _has(words, _CONTEXT_WORDS):
-        return "context_window_exceeded"
-    if error.codes & _PARAMETER_CODES or _has(words, _PARAMETER_WORDS):
-        return "unsupported_parameter"
-    return "bad_request"
+    waits = [wait for wait in (retry_after_s(headers), error.retry_delay_s) if wait is not None]
+    wait = max(waits, default=None)
+    kind = kind_of(error.status, error.codes, error.message, wait, error.daily_quota)
+    if kind is None:
+        return TransientFault(error.status, error.message, wait)
+    fault = PermanentFault(kind, error.status, error.message, remedy_of(kind, error.message, error.upstream))
+    if not error.structured and error.status in (403, 404):
+        # A page of some gateway or firewall, which may mean this one request.
+        fault.scope = "request"
+    return fault
 
 
 def read_error(status: int, body: str) -> ErrorBody | None:
@@ -196,21 +149,27 @@ def read_error(status: int, body: str) -> ErrorBody | None:
     try:
         parsed = read_json(body)
     except ValueError:
-        return None if status < 300 else ErrorBody(status, body.strip() or "empty body", frozenset())
+        return None if status < 300 else _unstructured(status, body)
     holder = parsed[0] if isinstance(parsed, list) and len(parsed) == 1 else parsed
     error = _error_object(holder, status)
     if error is None:
-        return None if status < 300 else ErrorBody(status, body.strip() or "empty body", frozenset())
-    codes = frozenset(_codes(error))
-    true_status = status if status >= 300 else _told_status(error, codes)
+        return None if status < 300 else _unstructured(status, body)
+    layers = list(_layers(error))
+    codes = frozenset(code for layer in layers for code in _codes(layer))
     details = [part for part in parts_of(error.get("details")) if isinstance(part, dict)]
+    provider = text_of(members_of(error.get("metadata")).get("provider_name")) or ""
     return ErrorBody(
-        true_status,
-        str(error.get("message") or error.get("detail") or json.dumps(error)),
+        status if status >= 300 else _told_status(codes),
+        _quota(details) + (_message(layers, provider) or json.dumps(error)),
         codes,
         _retry_delay_s(details),
         any("PerDay" in json.dumps(part) for part in details),
+        provider if len(layers) > 1 else "",
     )
+
+
+def _unstructured(status: int, body: str) -> ErrorBody:
+    return ErrorBody(status, body.strip() or "empty body", frozenset(), structured=False)
 
 
 def _error_object(holder: object, status: int) -> dict[str, Any] | None:
@@ -224,10 +183,18 @@ def _error_object(holder: object, status: int) -> dict[str, Any] | None:
     if isinstance(error, dict):
         return error
     if isinstance(error, str) and error:
-        return {"message": error, **{k: v for k, v in holder.items() if k in ("code", "type", "status")}}
+        return {"message": error, **{name: holder[name] for name in (*_CODE_FIELDS, "metadata") if name in holder}}
     if holder.get("type") == "error" or holder.get("object") == "error" or status >= 300:
         return holder
-    return None
+    return _minimax(members_of(holder.get("base_resp")))
+
+
+def _minimax(told: dict[str, Any]) -> dict[str, Any] | None:
+    code = told.get("status_code")
+    if not isinstance(code, int) or not code:
+        return None
+    found = {"message": told.get("status_msg"), "status": _STATUS_OF_MINIMAX.get(code, 500)}
+    return found | ({"code": "content_filter"} if code in _MINIMAX_FILTER else {})
 
 
 def _said(error: object) -> object:
@@ -235,13 +202,64 @@ def _said(error: object) -> object:
     return error if (any(error.values()) if isinstance(error, dict) else error) else None
 
 
-def _codes(error: Mapping[str, Any]) -> list[str]:
-    named = [error.get(field) for field in ("code", "type", "status", "reason")]
-    named += [part.get("reason") for part in parts_of(error.get("details")) if isinstance(part, dict)]
-    return [str(code).lower() for code in named if code is not None]
+def _layers(error: object, depth: int = _DEEPEST) -> Iterator[dict[str, Any]]:
+    """An error and those that it wraps, as objects or as JSON in a text; the outermost first."""
+    if isinstance(error, str):
+        error = _object_in(error) or {"message": error}
+    for part in (error if isinstance(error, list) else [error])[:_MOST_PARTS]:
+        if not isinstance(part, dict) or not depth:
+            continue
+        yield part
+        wrapped = [part.get(name) for name in _WRAPPING] + [members_of(part.get("metadata")).get("raw")]
+        for name in ("message", "detail"):
+            value = part.get(name)
+            wrapped.append(_object_in(value) if isinstance(value, str) else value)
+        for inner in wrapped:
+            if inner:
+                yield from _layers(inner, depth - 1)
 
 
-def _told_status(error: Mapping[str, Any], codes: frozenset[str]) -> int:
+def _object_in(text: str) -> dict[str, Any] | None:
+    """The object that a text is the JSON of."""
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        return members_of(read_json(text)) or None
+    except ValueError:
+        return None
+
+
+def _message(layers: list[dict[str, Any]], provider: str) -> str:
+    """What an error says and what those say that it wraps, each once; with the provider whose they are."""
+    said: list[str] = []
+    for layer in layers:
+        text = next((t for name in _MESSAGE_FIELDS if isinstance(t := layer.get(name), str) and t.strip()), "")
+        place = ".".join(map(str, parts_of(layer.get("loc"))))
+        text = f"{place}: {text}" if place and text else text
+        if text and _object_in(text) is None and not any(text in other for other in said):
+            said.append(text)
+    if provider and len(said) > 1:
+        said[0] += f" ({provider})"
+    return ": ".join(said)
+
+
+def _quota(details: list[dict[str, Any]]) -> str:
+    """The quota that a Gemini error names, one of a day before others."""
+    violations = [v for part in details for v in parts_of(part.get("violations")) if isinstance(v, dict)]
+    named = [(str(v["quotaId"]), v.get("quotaValue")) for v in violations if v.get("quotaId")]
+    if not named:
+        return ""
+    name, value = max(named, key=lambda quota: "PerDay" in quota[0])
+    return f"quota {name}{'' if value is None else f' of {value}'}: "
+
+
+def _codes(layer: Mapping[str, Any]) -> list[str]:
+    named = [layer.get(field) for field in _CODE_FIELDS]
+    named += [part.get("reason") for part in parts_of(layer.get("details")) if isinstance(part, dict)]
+    return [str(code).lower() for code in named if isinstance(code, str | int)]
+
+
+def _told_status(codes: frozenset[str]) -> int:
     told = [int(code) for code in codes if _HTTP_ERROR.fullmatch(code)]
     told += [_STATUS_OF_CODE[code] for code in codes if code in _STATUS_OF_CODE]
     # The most patient reading wins where the fields disagree: one more attempt costs less than a lost cell.
@@ -257,11 +275,20 @@ def _retry_delay_s(details: list[dict[str, Any]]) -> float | None:
 
 
 def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Return the wait that the response headers ask for, in seconds; a date counts from `now`."""
-    milliseconds = _seconds(headers.get("retry-after-ms", ""))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    value = headers.get("retry-after", "").strip()
+    """Return the wait that the response headers ask for, in seconds; a date counts from `now`.
+
+    `retry-after-ms` is the exact form of a `retry-after` in whole seconds. Where it is shorter than that by more than
+    the rounding, the longer one is meant: some servers send a 0 beside it.
+    """
+    exact, whole = _seconds(headers.get("retry-after-ms", "")), _whole_wait_s(headers.get("retry-after", ""), now)
+    if exact is None:
+        return whole
+    exact /= 1000
+    return exact if whole is None or whole - exact < 1 else whole
+
+
+def _whole_wait_s(told: str, now: datetime | None) -> float | None:
+    value = told.strip()
     seconds = _seconds(value)
     if seconds is not None or not value:
         return seconds
@@ -275,15 +302,12 @@ def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> fl
 
 
 def _seconds(text: str) -> float | None:
+    """A wait in seconds; None for what is none, a time in the past too."""
     try:
         value = float(text)
     except ValueError:
         return None
-    return max(0.0, value) if value == value and value != float("inf") else None
-
-
-def _has(text: str, words: tuple[str, ...]) -> bool:
-    return any(word in text for word in words)
+    return min(value, LONGEST_WAIT_S) if 0 <= value < float("inf") else None
 
 
 def _kept(text: str) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 from rcwt import ledger, retries, wire
 from rcwt.claims import Claims
 from rcwt.config import Config
+from rcwt.digests import digest
 from rcwt.errors import CallError, InterruptedCallError
 from rcwt.faults import PermanentFault, TransientFault
 from rcwt.gates import Gate, Gates
@@ -37,13 +38,8 @@ from rcwt.verdicts import Verdicts
 
 log = logging.getLogger(__name__)
 
-#: Failures that every other call of the model would share.
-COMMON = frozenset(
-    {
-        *("missing_key", "wrong_key", "forbidden", "retired_model", "unsupported_parameter", "quota_exhausted"),
-        *("unwatched", "rerouted", "not_sent"),
-    }
-)
+#: Turns of the event loop in which a body of the longest size is read; one reads 64 kB or more of each connection.
+READING_TURNS = 500
 
 
 class CapReachedError(CallError):
@@ -83,7 +79,7 @@ class Remote:
         # Without a cap there is nothing for the processes to keep together.
         self.ledger: ledger.AnyLedger = SharedLedger(run, cap) if run and cap is not None else ledger.Ledger(cap)
         progress.dollars = lambda: self.ledger.balance().spent
-        self._verdicts = Verdicts(run)
+        self._verdicts = Verdicts(run, lambda task: task in self._sending)
         self._gates = Gates(config, progress, run)
         self._tasks: set[asyncio.Task[Any]] = set()
         # Those whose request has left and whose response is not on disk.
@@ -132,12 +128,7 @@ class Remote:
         if not self._verdicts.known(name):
             async with self._verdicts.turn(name):
                 if not self._verdicts.known(name):
-                    try:
-                        response = await self._claimed(gate, request)
-                    except PermanentFault as fault:
-                        if fault.kind in COMMON:
-                            self._verdicts.tell(name, f"{name}: {fault}")
-                        raise
+                    response = await self._claimed(gate, request)
                     self._verdicts.tell(name)
                     return response
         return await self._claimed(gate, request)
@@ -171,15 +162,33 @@ class Remote:
         call = _Call(request, gate.terms.worst_case(prompt_tokens, cap), keep, on_leave, unread or [])
         tokens = ledger.worst_prompt_tokens(prompt_tokens, gate.terms.token_factor) + cap
 
+        names = scopes(gate, request)
+
         async def attempt(number: int, deadline_s: float) -> Response:
+            self._verdicts.require(names)
             async with self.keeper.room(cap):
                 return await self._attempt(gate, call, number, deadline_s)
 
-        return await retries.call(attempt, gate.limiter, tokens, gate.policy, self._on_backoff(gate))
+        def on_backoff(backoff: retries.Backoff) -> None:
+            self._require_running()
+            self._verdicts.require(names)
+            self._report(gate, backoff)
+
+        with self._verdicts.heeded(names):
+            try:
+                return await retries.call(attempt, gate.limiter, tokens, gate.policy, on_backoff)
+            except PermanentFault as fault:
+                self._end(gate, request, fault)
+                raise
+
+    def _end(self, gate: Gate, request: Request, fault: PermanentFault) -> None:
+        """Let no other call leave that would fail of the same; those in flight may be answered yet."""
+        name = dict(zip(("model", "parameters"), scopes(gate, request), strict=True)).get(fault.scope)
+        if name is not None and self._verdicts.tell(name, str(fault)):
+            log.error("%s: %s. No more such calls are sent in this run", gate.name, str(fault).rstrip("."))
 
     async def _attempt(self, gate: Gate, call: _Call, number: int, deadline_s: float) -> Response:
-        if self._interrupted:
-            raise InterruptedCallError("interrupted before it was sent; the next run asks for it")
+        self._require_running()
         self.keeper.require_disk()
         reservation = await self.ledger.reserve_when_free(call.worst)
         if reservation is None:
@@ -232,26 +241,37 @@ class Remote:
         else:
             self.ledger.release(reservation)
 
-    def _on_backoff(self, gate: Gate) -> Callable[[retries.Backoff], None]:
-        def report(backoff: retries.Backoff) -> None:
-            self.progress.retries += 1
-            asked = " as the server asked" if backoff.retry_after else ""
-            log.warning(
-                "%s: %s; attempt %d, waiting %.1f s%s", gate.name, backoff.cause, backoff.attempt, backoff.wait_s, asked
-            )
+    def _report(self, gate: Gate, backoff: retries.Backoff) -> None:
+        self.progress.retries += 1
+        asked = " as the server asked" if backoff.retry_after else ""
+        log.warning(
+            "%s: %s; attempt %d, waiting %.1f s%s", gate.name, backoff.cause, backoff.attempt, backoff.wait_s, asked
+        )
 
-        return report
+    def _require_running(self) -> None:
+        if self._interrupted:
+            raise InterruptedCallError("interrupted before it was sent; the next run asks for it")
 
     async def interrupt(self, grace_s: float) -> None:
-        """No new request; `grace_s` seconds for replies under way, then the rest is cancelled."""
+        """No new request; `grace_s` seconds for replies under way, then what has not come is cancelled."""
         self._interrupted = True
         for task in self._tasks - self._sending:
             task.cancel()
         under_way = set(self._sending)
         if under_way:
             await asyncio.wait(under_way, timeout=grace_s)
+        # On a busy machine this loop may be far behind its sockets: what has reached them by now is read to its end.
+        for _ in range(READING_TURNS):
+            if not self._sending:
+                break
+            await asyncio.sleep(0)
         for task in set(self._tasks):
             task.cancel()
+
+
+def scopes(gate: Gate, request: Request) -> tuple[str, str]:
+    """What a verdict may strike beside this call: all of its registry entry's, and those with its parameters too."""
+    return gate.name, f"{gate.name} {digest(dict(request.params))}"
 
 
 def _this_task() -> "asyncio.Task[Any]":

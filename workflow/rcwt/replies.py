@@ -78,7 +78,10 @@ class WireReply:
 
 
 _FILTER_CODES = frozenset({"content_filter", "content_policy_violation"})
-_FILTER_WORDS = ("content filtering policy", "content management policy", "flagged as potentially violating")
+_FILTER_WORDS = (
+    *("content filtering policy", "content management policy", "flagged as potentially violating"),
+    *("your input was flagged", "content violates usage guidelines"),
+)
 # What OpenAI answers, as a 400, when the reasoning left no room for a single visible token.
 _NO_ROOM = "could not finish the message because max_tokens or model output limit was reached"
 
@@ -102,7 +105,7 @@ def read_reply(protocol: Protocol, body: str, headers: Mapping[str, str]) -> Wir
 def reply_of_error(error: ErrorBody) -> WireReply | None:
     """Return the outcome that a provider words as an error: filtered, or cut before the first token."""
     words = error.message.lower()
-    if error.status != 400:
+    if error.status not in (400, 403):  # moderation at a gateway, and xAI's, is a 403
         return None
     if _NO_ROOM in words:
         status, reason = "truncated", "max_tokens"
@@ -110,7 +113,7 @@ def reply_of_error(error: ErrorBody) -> WireReply | None:
         status, reason = "filtered", "content_filter"
     else:
         return None
-    usage = Usage(note="no usage in the reply: the provider answered with HTTP 400")
+    usage = Usage(note=f"no usage in the reply: the provider answered with HTTP {error.status}")
     end: Status = "truncated" if status == "truncated" else "filtered"
     return WireReply(end, None, reason, None, None, None, usage)
 

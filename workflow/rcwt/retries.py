@@ -115,8 +115,12 @@ class _Run(Generic[T]):
 
     def _pause(self, fault: TransientFault) -> None:
         # A wait longer than a call lives would only let the others hang: they fail with its cause instead.
-        if fault.retry_after_s is not None and fault.retry_after_s < self._policy.total_deadline_s:
+        if fault.retry_after_s is not None and not self.is_too_long(fault):
             self._limiter.pause(fault.retry_after_s, f"retry-after: {fault}")
+
+    def is_too_long(self, fault: TransientFault) -> bool:
+        """Whether the server asks to wait for longer than a call lives."""
+        return fault.retry_after_s is not None and fault.retry_after_s >= self._policy.total_deadline_s
 
     def wait_s(self, state: RetryCallState) -> float:
         fault = _fault(state)
@@ -154,4 +158,7 @@ def _exhausted(last: TransientFault, run: "_Run[T]") -> PermanentFault:
         "Run again later: finished calls are kept",
     )
     fault.attempts = run.attempts
+    if run.is_too_long(last):
+        # It is the endpoint that asks to wait: any other call would be told the same.
+        fault.scope = "model"
     return fault

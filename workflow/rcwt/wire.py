@@ -171,6 +171,11 @@ async def _run(
                 )
     except Settled:
         return None
+    except asyncio.CancelledError:
+        # What is here whole has been paid, and is kept whatever ends the call.
+        if exchange.body is None:
+            raise
+        return None
     except TimeoutError as timeout:
         return timeout
     except Exception as error:
