@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parent
 #: so that a reworded error message reruns nothing.
 NEUTRAL = frozenset(
     {
-        *("errors", "config", "config_values", "config_designs", "config_files", "config_check"),
+        *("errors", "config", "config_values", "config_designs", "config_files", "config_check", "results_folder"),
         *("digests", "tasks", "task_items", "tokens", "study", "runtime"),
     }
 )

@@ -27,9 +27,9 @@ rule audit_sample:
         seed=STUDY.config.bootstrap.seed,
         code=code_digest("audit"),
     shell:
-        "python {input.script} draw --manifest {input.manifest} --results {params.results} --models {params.models}"
-        " --tasks {params.tasks} --per-cell {params.per_cell} --seed {params.seed}"
-        " --sample {output.sample} --key {output.key} 2> {log}"
+        "python {input.script} draw --manifest {input.manifest:q} --results {params.results:q} --models {params.models}"
+        " --tasks {params.tasks:q} --per-cell {params.per_cell} --seed {params.seed}"
+        " --sample {output.sample:q} --key {output.key:q} 2> {log:q}"
 
 
 rule audit_scores:
@@ -52,5 +52,5 @@ rule audit_scores:
         statements=STUDY.statements_digest,
         code=code_digest("audit"),
     shell:
-        "python {input.script} check --manifest {input.manifest} --results {params.results} --models {params.models}"
-        " --tasks {params.tasks} --scored {input.scored:q} --out {output} 2> {log}"
+        "python {input.script} check --manifest {input.manifest:q} --results {params.results:q} --models {params.models}"
+        " --tasks {params.tasks:q} --scored {input.scored:q} --out {output:q} 2> {log:q}"

@@ -21,5 +21,5 @@ rule completeness:
         max_missing=str(STUDY.config.max_missing),
         code=code_digest("completeness"),
     shell:
-        "python {input.script} --trials {input.trials} --scores {input.scores} --max-missing {params.max_missing}"
-        " --out {output} 2> {log}"
+        "python {input.script} --trials {input.trials:q} --scores {input.scores:q} --max-missing {params.max_missing}"
+        " --out {output:q} 2> {log:q}"

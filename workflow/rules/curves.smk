@@ -24,8 +24,8 @@ rule curves:
         seed=STUDY.config.bootstrap.seed,
         code=code_digest("refits"),
     shell:
-        "python {input.script} --trials {input.trials} --scores {input.scores} --cells {input.cells}"
-        " --B {params.B} --seed {params.seed} --out {output} 2> {log}"
+        "python {input.script} --trials {input.trials:q} --scores {input.scores:q} --cells {input.cells:q}"
+        " --B {params.B} --seed {params.seed} --out {output:q} 2> {log:q}"
 
 
 rule window_accounts:
@@ -41,4 +41,4 @@ rule window_accounts:
     params:
         code=code_digest("accounts"),
     shell:
-        "python {input.script} --cells {input.cells} --out {output} 2> {log}"
+        "python {input.script} --cells {input.cells:q} --out {output:q} 2> {log:q}"

@@ -23,8 +23,8 @@ rule figure_1:
         out=lambda wildcards, output: output[0].removesuffix(".pdf"),
         code=code_digest("figures", "tables", "curves"),
     shell:
-        "python {input.script} --cells {input.cells} --curves {input.curves} --paper {input.paper} {params.shown}"
-        " --embedded {params.embedded} --out {params.out} 2> {log}"
+        "python {input.script} --cells {input.cells:q} --curves {input.curves:q} --paper {input.paper:q} {params.shown}"
+        " --embedded {params.embedded} --out {params.out:q} 2> {log:q}"
 
 
 rule figure_2:
@@ -43,8 +43,8 @@ rule figure_2:
         out=lambda wildcards, output: output[0].removesuffix(".pdf"),
         code=code_digest("figures", "tables"),
     shell:
-        "python {input.script} --cells {input.cells} {params.shown} --embedded {params.embedded} --out {params.out}"
-        " 2> {log}"
+        "python {input.script} --cells {input.cells:q} {params.shown} --embedded {params.embedded} --out {params.out:q}"
+        " 2> {log:q}"
 
 
 rule figure_3:
@@ -64,5 +64,5 @@ rule figure_3:
         out=lambda wildcards, output: output[0].removesuffix(".pdf"),
         code=code_digest("figures", "tables"),
     shell:
-        "python {input.script} --displacement {input.displacement} --judge {params.judge} --models {params.models}"
-        " --embedded {params.embedded} --out {params.out} 2> {log}"
+        "python {input.script} --displacement {input.displacement:q} --judge {params.judge} --models {params.models}"
+        " --embedded {params.embedded} --out {params.out:q} 2> {log:q}"

@@ -23,5 +23,5 @@ rule judge_agreement:
         seed=STUDY.config.bootstrap.seed,
         code=code_digest("agreement"),
     shell:
-        "python {input.script} --trials {input.trials} --scores {input.scores} --judges {params.judges}"
-        " --B {params.B} --seed {params.seed} --out {output} 2> {log}"
+        "python {input.script} --trials {input.trials:q} --scores {input.scores:q} --judges {params.judges}"
+        " --B {params.B} --seed {params.seed} --out {output:q} 2> {log:q}"

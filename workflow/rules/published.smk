@@ -24,5 +24,5 @@ rule published:
         targets=STUDY.rescore_targets,
         code=code_digest("published", "manifest"),
     shell:
-        "python {input.script} --artifact {params.artifact:q} --task {params.task} --rescore-targets {params.targets:q}"
-        " --trials {output.trials} --scores {output.scores} --files {output.files} 2> {log}"
+        "python {input.script} --artifact {params.artifact:q} --task {params.task:q} --rescore-targets {params.targets:q}"
+        " --trials {output.trials:q} --scores {output.scores:q} --files {output.files:q} 2> {log:q}"

@@ -21,5 +21,5 @@ rule intervals:
         seed=STUDY.config.bootstrap.seed,
         code=code_digest("statistics"),
     shell:
-        "python {input.script} --trials {input.trials} --scores {input.scores} --kind {wildcards.kind}"
-        " --B {params.B} --seed {params.seed} --out {output} 2> {log}"
+        "python {input.script} --trials {input.trials:q} --scores {input.scores:q} --kind {wildcards.kind}"
+        " --B {params.B} --seed {params.seed} --out {output:q} 2> {log:q}"

@@ -36,6 +36,6 @@ rule summary:
         figure=NAMED_FIGURES,
         code=code_digest("summary"),
     shell:
-        "python {input.script} --trials {input.trials} --cells {input.cells} --curves {input.curves}"
-        " --accounts {input.accounts} --paper {input.paper} --embedded {params.embedded} --table {params.table}"
-        " --figure {params.figure} --out {output} 2> {log}"
+        "python {input.script} --trials {input.trials:q} --cells {input.cells:q} --curves {input.curves:q}"
+        " --accounts {input.accounts:q} --paper {input.paper:q} --embedded {params.embedded} --table {params.table:q}"
+        " --figure {params.figure:q} --out {output:q} 2> {log:q}"

@@ -51,8 +51,8 @@ rule table_a1:
         out=lambda wildcards, output: output[0].removesuffix(".csv"),
         code=code_digest("tables"),
     shell:
-        "python {input.script} --cells {input.cells} {params.shown} --embedded {params.embedded} --out {params.out}"
-        " 2> {log}"
+        "python {input.script} --cells {input.cells:q} {params.shown} --embedded {params.embedded} --out {params.out:q}"
+        " 2> {log:q}"
 
 
 rule table_1:
@@ -72,8 +72,8 @@ rule table_1:
         out=lambda wildcards, output: output[0].removesuffix(".csv"),
         code=code_digest("scaling"),
     shell:
-        "python {input.script} --cells {input.cells} --curves {input.curves} {params.shown}"
-        " --embedded {params.embedded} --out {params.out} 2> {log}"
+        "python {input.script} --cells {input.cells:q} --curves {input.curves:q} {params.shown}"
+        " --embedded {params.embedded} --out {params.out:q} 2> {log:q}"
 
 
 rule intact_table:
@@ -95,9 +95,9 @@ rule intact_table:
         out=lambda wildcards, output: output[0].removesuffix(".csv"),
         code=code_digest("intact"),
     shell:
-        "python {input.script} --cells {input.cells} --trials {input.trials} --manifest {input.manifest}"
-        " --experiment {params.experiment} --models {params.models} --embedded {params.embedded} --out {params.out}"
-        " 2> {log}"
+        "python {input.script} --cells {input.cells:q} --trials {input.trials:q} --manifest {input.manifest:q}"
+        " --experiment {params.experiment} --models {params.models} --embedded {params.embedded} --out {params.out:q}"
+        " 2> {log:q}"
 
 
 rule displacement:
@@ -118,8 +118,8 @@ rule displacement:
         seed=STUDY.config.bootstrap.seed,
         code=code_digest("displacement"),
     shell:
-        "python {input.script} --trials {input.trials} --scores {input.scores} --fixed {params.fixed}"
-        " --intact {params.intact} --B {params.B} --seed {params.seed} --out {output} 2> {log}"
+        "python {input.script} --trials {input.trials:q} --scores {input.scores:q} --fixed {params.fixed}"
+        " --intact {params.intact} --B {params.B} --seed {params.seed} --out {output:q} 2> {log:q}"
 
 
 rule table_2:
@@ -141,8 +141,8 @@ rule table_2:
         out=lambda wildcards, output: output[0].removesuffix(".csv"),
         code=code_digest("benchmarks"),
     shell:
-        "python {input.script} --main {input.main} --packs {input.packs} --curves {input.curves}"
-        " --trials {input.trials} {params.shown} --embedded {params.embedded} --out {params.out} 2> {log}"
+        "python {input.script} --main {input.main:q} --packs {input.packs:q} --curves {input.curves:q}"
+        " --trials {input.trials:q} {params.shown} --embedded {params.embedded} --out {params.out:q} 2> {log:q}"
 
 
 rule pack_items:
@@ -159,4 +159,4 @@ rule pack_items:
     params:
         code=code_digest("pack_items"),
     shell:
-        "python {input.script} --manifest {input.manifest} --scores {input.scores} --out {output} 2> {log}"
+        "python {input.script} --manifest {input.manifest:q} --scores {input.scores:q} --out {output:q} 2> {log:q}"
