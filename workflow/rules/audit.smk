@@ -19,6 +19,7 @@ rule audit_sample:
     conda:
         "../envs/rcwt.yaml"
     params:
+        planned=PLANNED,
         results=lambda wildcards, input: os.path.dirname(input.manifest),
         models=STUDY.config.models,
         tasks=STUDY.task_folders,
@@ -28,7 +29,7 @@ rule audit_sample:
         code=code_digest("audit"),
     shell:
         "python {input.script} draw --manifest {input.manifest:q} --results {params.results:q} --models {params.models}"
-        " --tasks {params.tasks:q} --per-cell {params.per_cell} --seed {params.seed}"
+        " --tasks {params.tasks:q} --planned {params.planned:q} --per-cell {params.per_cell} --seed {params.seed}"
         " --sample {output.sample:q} --key {output.key:q} 2> {log:q}"
 
 
@@ -46,6 +47,7 @@ rule audit_scores:
     conda:
         "../envs/rcwt.yaml"
     params:
+        planned=PLANNED,
         results=lambda wildcards, input: os.path.dirname(input.manifest),
         models=STUDY.config.models,
         tasks=STUDY.task_folders,
@@ -53,4 +55,4 @@ rule audit_scores:
         code=code_digest("audit"),
     shell:
         "python {input.script} check --manifest {input.manifest:q} --results {params.results:q} --models {params.models}"
-        " --tasks {params.tasks:q} --scored {input.scored:q} --out {output:q} 2> {log:q}"
+        " --tasks {params.tasks:q} --scored {input.scored:q} --planned {params.planned:q} --out {output:q} 2> {log:q}"

@@ -21,6 +21,7 @@ from rcwt import job_process, keys, run_plan, run_state, signals
 from rcwt.config_check import load
 from rcwt.digests import canonical_json, code_digest
 from rcwt.errors import RcwtError
+from rcwt.planned import PLANNED_FILE, Planned
 from rcwt.responses import ResponseCache
 from rcwt.runtime import current
 from rcwt.scripting import prepare_scripts
@@ -84,6 +85,8 @@ onstart:
     except KeyboardInterrupt:
         raise WorkflowError("Interrupted before the first job.") from None
     write_configuration(STUDY.config, Path(RESULTS))
+    if not STUDY.config.published:
+        Planned.of(STUDY).write(Path(PLANNED))
 
 
 onsuccess:

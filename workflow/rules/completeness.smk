@@ -18,8 +18,9 @@ rule completeness:
     conda:
         "../envs/rcwt.yaml"
     params:
+        planned=PLANNED,
         max_missing=str(STUDY.config.max_missing),
         code=code_digest("completeness"),
     shell:
         "python {input.script} --trials {input.trials:q} --scores {input.scores:q} --max-missing {params.max_missing}"
-        " --out {output:q} 2> {log:q}"
+        " --planned {params.planned:q} --out {output:q} 2> {log:q}"

@@ -18,13 +18,14 @@ rule figure_1:
     conda:
         "../envs/rcwt.yaml"
     params:
+        planned=PLANNED,
         shown=SHOWN,
         embedded=EMBEDDED,
         out=lambda wildcards, output: output[0].removesuffix(".pdf"),
         code=code_digest("figures", "tables", "curves"),
     shell:
         "python {input.script} --cells {input.cells:q} --curves {input.curves:q} --paper {input.paper:q} {params.shown}"
-        " --embedded {params.embedded} --out {params.out:q} 2> {log:q}"
+        " --embedded {params.embedded} --planned {params.planned:q} --out {params.out:q} 2> {log:q}"
 
 
 rule figure_2:
@@ -38,13 +39,14 @@ rule figure_2:
     conda:
         "../envs/rcwt.yaml"
     params:
+        planned=PLANNED,
         shown=SHOWN,
         embedded=EMBEDDED,
         out=lambda wildcards, output: output[0].removesuffix(".pdf"),
         code=code_digest("figures", "tables"),
     shell:
-        "python {input.script} --cells {input.cells:q} {params.shown} --embedded {params.embedded} --out {params.out:q}"
-        " 2> {log:q}"
+        "python {input.script} --cells {input.cells:q} {params.shown} --embedded {params.embedded}"
+        " --planned {params.planned:q} --out {params.out:q} 2> {log:q}"
 
 
 rule figure_3:

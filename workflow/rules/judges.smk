@@ -17,6 +17,7 @@ rule judge_agreement:
     conda:
         "../envs/rcwt.yaml"
     params:
+        planned=PLANNED,
         # The paper's own data bring their judges with them.
         judges=[] if STUDY.config.published else STUDY.config.judges,
         B=STUDY.config.bootstrap.B,
@@ -24,4 +25,4 @@ rule judge_agreement:
         code=code_digest("agreement"),
     shell:
         "python {input.script} --trials {input.trials:q} --scores {input.scores:q} --judges {params.judges}"
-        " --B {params.B} --seed {params.seed} --out {output:q} 2> {log:q}"
+        " --B {params.B} --seed {params.seed} --planned {params.planned:q} --out {output:q} 2> {log:q}"

@@ -31,6 +31,7 @@ rule summary:
     conda:
         "../envs/rcwt.yaml"
     params:
+        planned=PLANNED,
         embedded=EMBEDDED,
         table=NAMED_TABLES,
         figure=NAMED_FIGURES,
@@ -38,4 +39,4 @@ rule summary:
     shell:
         "python {input.script} --trials {input.trials:q} --cells {input.cells:q} --curves {input.curves:q}"
         " --accounts {input.accounts:q} --paper {input.paper:q} --embedded {params.embedded} --table {params.table:q}"
-        " --figure {params.figure:q} --out {output:q} 2> {log:q}"
+        " --figure {params.figure:q} --planned {params.planned:q} --out {output:q} 2> {log:q}"

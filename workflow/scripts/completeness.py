@@ -3,8 +3,8 @@
 import argparse
 
 from rcwt.completeness import completeness
+from rcwt.gathering import add_planned_argument, gather_scores, gather_trials
 from rcwt.scripting import exit_on_error
-from rcwt.trials import read_table
 
 
 @exit_on_error
@@ -14,9 +14,14 @@ def main() -> None:
     parser.add_argument("--trials", required=True, help="trials.parquet")
     parser.add_argument("--scores", required=True, help="scores.parquet")
     parser.add_argument("--max-missing", required=True, type=float, help="largest share accepted, 0 to 1")
+    add_planned_argument(parser)
     parser.add_argument("--out", required=True, help="table to write")
     options = parser.parse_args()
-    table = completeness(read_table(options.trials), read_table(options.scores), options.max_missing)
+    table = completeness(
+        gather_trials(options.trials, options.planned),
+        gather_scores(options.scores, options.planned),
+        options.max_missing,
+    )
     table.to_csv(options.out, index=False, lineterminator="\n")
 
 

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING
 
 from rcwt.config import HUMAN_JUDGE, RULES_JUDGE
 from rcwt.digests import file_digest
-from rcwt.records import Response, TrialRecord, read_records
+from rcwt.records import Response, TrialRecord, planned_records
 from rcwt.responses import Request
 from rcwt.scoring.by_form import by_answers, by_fields
 from rcwt.scoring.by_human import by_human, read_audit_scores
 from rcwt.scoring.by_packs import by_packs
 from rcwt.scoring.by_rules import by_rules
 from rcwt.scoring.model_judge import by_model
-from rcwt.scoring.outcomes import CellScores, TrialScores, read_scores, write_scores
+from rcwt.scoring.outcomes import CellScores, TrialScores, read_scores, scores_at, write_scores
 from rcwt.task_items import Item
 
 if TYPE_CHECKING:
     from rcwt.study import Study
 
-__all__ = ["CellScores", "TrialScores", "read_scores", "score_cell", "write_scores"]
+__all__ = ["CellScores", "TrialScores", "read_scores", "score_cell", "scores_at", "write_scores"]
 
 
 def score_cell(study: "Study", condition: str, judge: str, calls: Path, audit: Sequence[str]) -> CellScores:
@@ -27,8 +27,8 @@ def score_cell(study: "Study", condition: str, judge: str, calls: Path, audit: S
 
     Raises CallError where a language-model judge could not be reached; what it has answered is in the cache.
     """
-    records = read_records(calls)
-    asked = study.conditions[condition]
+    asked, prompt = study.conditions[condition], study.prompts[condition]
+    records = planned_records(calls, condition, prompt.sha256, asked.trials)
     task = study.tasks[asked.task]
     items = task.items
     if pack := study.pack_of(asked):
