@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rcwt.digests import canonical_json, digest, write_text
+from rcwt.errors import StaleResultError
 from rcwt.sealed import damaged, read_json
 
 if TYPE_CHECKING:
@@ -84,9 +85,17 @@ class Planned:
     @classmethod
     def read(cls, path: Path) -> "Planned":
         """Read what `write` wrote. Raises StaleResultError for any other file."""
-        content = read_json(path)
-        if set(content) != {"cells", "checksum"} or digest(content["cells"]) != content["checksum"]:
-            raise damaged(path, "not the cells that a run has planned")
+        try:
+            content = read_json(path)
+            whole = set(content) == {"cells", "checksum"} and digest(content["cells"]) == content["checksum"]
+        except StaleResultError:
+            whole = False
+        if not whole:
+            # A run writes it when it starts, an import of published calls with its trials.
+            raise StaleResultError(
+                f"{path}: not the planned cells of a run; the file is missing, cut or changed. Delete it and "
+                f"{path.with_name('trials.parquet')} and run the same command again; kept responses are not asked for again"
+            )
         return cls(tuple(content["cells"]))
 
     def require_conditions(self, manifest: Iterable[Mapping[str, Any]], path: Path) -> None:
