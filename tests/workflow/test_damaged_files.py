@@ -46,7 +46,9 @@ designs:
     packs: 2
 bootstrap: {B: 100}
 """
-WITH = ("--configfile", "small.yaml")
+#: A name with a space and a letter beyond ASCII, which every rule and script has to quote.
+RESULTS = "my résults"
+WITH = ("--configfile", "small.yaml", "--config", f"results_dir={RESULTS}")
 #: Options of the scripts that name a file to read.
 READ = {f"--{name}" for name in ("trials", "scores", "cells", "curves", "manifest", "accounts", "displacement")}
 READ |= {"--main", "--packs", "--planned"}
@@ -86,11 +88,11 @@ def project(run: tuple[Project, list[list[str]]], monkeypatch: pytest.MonkeyPatc
 def study(run: tuple[Project, list[list[str]]]) -> Study:
     """The configuration of the run."""
     folder = run[0].folder
-    merged = yaml.safe_load((folder / "results/config.yaml").read_text())
+    merged = yaml.safe_load((folder / f"{RESULTS}/config.yaml").read_text())
     before = Path.cwd()
     os.chdir(folder)
     try:
-        study = Study(load(merged, [Path("results/config.yaml")]))
+        study = Study(load(merged, [Path(f"{RESULTS}/config.yaml")]))
         study.check()
     finally:
         os.chdir(before)
@@ -239,15 +241,15 @@ def test_a_script_refuses_its_damaged_files(run: tuple[Project, list[list[str]]]
 
 
 def test_the_manifest_is_made_of_the_planned_prompts_and_tokens(project: Path, study: Study) -> None:
-    prompts = [f"results/prompts/{name}.json" for name in study.conditions]
-    tokens = [f"results/tokens/{name}.json" for name in study.tasks]
+    prompts = [f"{RESULTS}/prompts/{name}.json" for name in study.conditions]
+    tokens = [f"{RESULTS}/tokens/{name}.json" for name in study.tasks]
 
     def act() -> None:
-        jobs.describe("log", study, prompts, tokens, "results/manifest.csv")
+        jobs.describe("log", study, prompts, tokens, f"{RESULTS}/manifest.csv")
 
     # One of each kind of design.
     kinds = {condition.kind: file for condition, file in zip(study.conditions.values(), prompts, strict=True)}
-    check(act, [Path(path) for path in (*kinds.values(), *tokens)], [Path("results/manifest.csv")])
+    check(act, [Path(path) for path in (*kinds.values(), *tokens)], [Path(f"{RESULTS}/manifest.csv")])
     other, first = Path(prompts[-1]).read_bytes(), Path(prompts[0])
     with damaged(first, lambda _: other):
         assert f"{first}: not the prompt of {first.stem}" in (outcome(act) or "")
@@ -255,7 +257,7 @@ def test_the_manifest_is_made_of_the_planned_prompts_and_tokens(project: Path, s
 
 def test_calls_are_made_of_the_planned_prompt(project: Path, study: Study) -> None:
     name = next(iter(study.conditions))
-    prompt, out = f"results/prompts/{name}.json", Path("made.jsonl")
+    prompt, out = f"{RESULTS}/prompts/{name}.json", Path("made.jsonl")
 
     def act() -> None:
         jobs.make_calls("log", study, name, "reader", prompt, str(out))
@@ -267,13 +269,13 @@ def test_calls_are_made_of_the_planned_prompt(project: Path, study: Study) -> No
 
 def test_scores_are_made_of_the_planned_calls(project: Path, study: Study) -> None:
     name, other = next(iter(study.conditions)), list(study.conditions)[-1]
-    calls, out = Path(f"results/calls/reader/{name}.jsonl"), Path("scored.json")
+    calls, out = Path(f"{RESULTS}/calls/reader/{name}.jsonl"), Path("scored.json")
 
     def act() -> None:
         jobs.score("log", study, name, "rules", str(calls), [], str(out))
 
     check(act, [calls], [out])
-    foreign = Path(f"results/calls/reader/{other}.jsonl").read_bytes()
+    foreign = Path(f"{RESULTS}/calls/reader/{other}.jsonl").read_bytes()
     with damaged(calls, lambda _: foreign):
         assert str(calls) in (outcome(act) or "")
     with damaged(calls, lambda content: content.replace(b'"model":"reader"', b'"model":"other"')):
@@ -281,16 +283,16 @@ def test_scores_are_made_of_the_planned_calls(project: Path, study: Study) -> No
 
 
 def test_the_tables_of_a_run_are_gathered_from_the_planned_cells(project: Path, study: Study) -> None:
-    tokens = [f"results/tokens/{name}.json" for name in study.tasks]
-    tables = [Path("results/trials.parquet"), Path("results/scores.parquet")]
+    tokens = [f"{RESULTS}/tokens/{name}.json" for name in study.tasks]
+    tables = [Path(f"{RESULTS}/trials.parquet"), Path(f"{RESULTS}/scores.parquet")]
 
     def act() -> None:
-        jobs.gather_cells("log", study, "results/manifest.csv", tokens, *map(str, tables))
+        jobs.gather_cells("log", study, f"{RESULTS}/manifest.csv", tokens, *map(str, tables))
 
     name = next(iter(study.conditions))
-    cell = [Path(f"results/calls/reader/{name}.jsonl"), Path(f"results/scores/rules/reader/{name}.json")]
-    check(act, [Path("results/manifest.csv"), *map(Path, tokens), *cell], tables)
-    foreign = Path(f"results/scores/rules/reader/{list(study.conditions)[-1]}.json").read_bytes()
+    cell = [Path(f"{RESULTS}/calls/reader/{name}.jsonl"), Path(f"{RESULTS}/scores/rules/reader/{name}.json")]
+    check(act, [Path(f"{RESULTS}/manifest.csv"), *map(Path, tokens), *cell], tables)
+    foreign = Path(f"{RESULTS}/scores/rules/reader/{list(study.conditions)[-1]}.json").read_bytes()
     with damaged(cell[1], lambda _: foreign):
         assert f"{cell[1]}: holds the scores of" in (outcome(act) or "")
 
@@ -303,7 +305,7 @@ def test_the_tables_of_a_run_are_gathered_from_the_planned_cells(project: Path, 
 
 
 def test_a_condition_that_the_manifest_lost_is_named(project: Path, study: Study) -> None:
-    manifest, last = Path("results/manifest.csv"), list(study.conditions)[-1]
+    manifest, last = Path(f"{RESULTS}/manifest.csv"), list(study.conditions)[-1]
 
     def act() -> None:
         jobs.gather_cells("log", study, str(manifest), [], "trials", "scores")
@@ -329,14 +331,24 @@ def test_spend_is_reckoned_from_the_planned_cells(project: Path, study: Study) -
 
     def table() -> None:
         jobs.tabulate_spend(
-            "log", study, terms, "results/manifest.csv", "results/trials.parquet", [], "results/tables/spend.csv"
+            "log",
+            study,
+            terms,
+            f"{RESULTS}/manifest.csv",
+            f"{RESULTS}/trials.parquet",
+            [],
+            f"{RESULTS}/tables/spend.csv",
         )
 
     def plan() -> None:
-        jobs.plan_spend("log", study, "results/manifest.csv", "plan.csv")
+        jobs.plan_spend("log", study, f"{RESULTS}/manifest.csv", "plan.csv")
 
-    check(table, [Path("results/manifest.csv"), Path("results/trials.parquet")], [Path("results/tables/spend.csv")])
-    check(plan, [Path("results/manifest.csv")], [Path("plan.csv")])
+    check(
+        table,
+        [Path(f"{RESULTS}/manifest.csv"), Path(f"{RESULTS}/trials.parquet")],
+        [Path(f"{RESULTS}/tables/spend.csv")],
+    )
+    check(plan, [Path(f"{RESULTS}/manifest.csv")], [Path("plan.csv")])
     assert not (ResponseCache().folder / "preflights.jsonl").exists()
 
 
@@ -354,13 +366,13 @@ def test_spend_is_reckoned_from_the_planned_cells(project: Path, study: Study) -
 def test_a_file_that_lost_its_last_line_fails_the_step_that_reads_it(
     run: tuple[Project, list[list[str]]], project: Path, path: str, rule: str, named: str
 ) -> None:
-    file = project / "results" / path
+    file = project / RESULTS / path
     seal, last = file.with_name(f".{file.name}.sha256"), DAMAGES["without its last line"]
     with damaged(file, last), damaged(seal, lambda content: content if "fits" in path else b""):
         output = run[0].refuse("--cores", "2", "all", "--forcerun", rule, "--until", rule, *WITH)
     log = {"trials": "trials.log", "table_a1": "table_a1.log", "summary": "summary.log"}[rule]
-    said = output + (project / "results/logs" / log).read_text()
-    assert f"results/{path}" in said
+    said = output + (project / f"{RESULTS}/logs" / log).read_text()
+    assert f"{RESULTS}/{path}" in said
     assert named in said
     assert "Delete it and run the same command again" in said
     assert "Traceback" not in said

@@ -131,13 +131,11 @@ def build(prompts: Mapping[Path, Prompt], tasks: Mapping[Path, Task], path: Path
     Raises StaleResultError for a file that does not hold what it is to hold.
     """
     tokens = read_tokens(tasks)
-    write(
-        (
-            row(read_prompt(file, prompt), tokens[prompt.condition.task], prompt.condition.trials)
-            for file, prompt in prompts.items()
-        ),
-        path,
-    )
+    rows = [
+        row(read_prompt(file, prompt), tokens[prompt.condition.task], prompt.condition.trials)
+        for file, prompt in prompts.items()
+    ]
+    write(rows, path)
     seal(path)
 
 

@@ -94,7 +94,7 @@ class Planned:
             # A run writes it when it starts, an import of published calls with its trials.
             raise StaleResultError(
                 f"{path}: not the planned cells of a run; the file is missing, cut or changed. Delete it and "
-                f"{path.with_name('trials.parquet')} and run the same command again; kept responses are not asked for again"
+                f"{path.with_name('trials.parquet')} and run the same command again; kept responses are not asked again"
             )
         return cls(tuple(content["cells"]))
 

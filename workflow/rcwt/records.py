@@ -71,7 +71,10 @@ def read_records(path: Path) -> list[TrialRecord]:
     """Read a cell's trials. Raises StaleResultError for a file that is not of this form."""
     records = []
     # Not splitlines(): a reply may hold characters such as U+2028 that it would take for line ends.
-    lines = read_text(path).removesuffix("\n").split("\n")
+    text = read_text(path)
+    if not text.endswith("\n"):
+        raise damaged(path, "its last line has no end")
+    lines = text.removesuffix("\n").split("\n")
     for number, line in enumerate(lines, start=1):
         try:
             records.append(TrialRecord.model_validate_json(line))
