@@ -8,6 +8,7 @@ import pandas as pd
 
 from rcwt import manifest
 from rcwt.planned import PLANNED_FILE, planned_of
+from rcwt.sealed import require_seal
 from rcwt.statistics import read_cells
 from rcwt.trials import SCORE_SCHEMA, TRIAL_SCHEMA, read_table
 
@@ -37,9 +38,10 @@ def gather_scores(path: str | Path, planned: Path | None) -> pd.DataFrame:
 
 def gather_cells(path: str | Path, planned: Path | None) -> pd.DataFrame:
     """A cells table of a run. Raises StaleResultError where its cells are not the planned ones."""
-    table = read_cells(path)
+    table = read_cells(path, sealed=False)
     if (plan := planned_of(planned)) is not None:
         plan.require_cells(table, path)
+    require_seal(Path(path))
     return table
 
 

@@ -13,7 +13,7 @@ from rcwt.evidence import ceiling, completes_at, stated
 from rcwt.planned import Planned
 from rcwt.prompts import Prompt, block, blocks_of
 from rcwt.prompts import read as read_prompt
-from rcwt.sealed import damaged, read_json, read_rows, seal
+from rcwt.sealed import damaged, read_json, read_rows, require_seal, seal
 from rcwt.task_items import Evidence
 from rcwt.tasks import Task
 from rcwt.tokens import ENCODING, count
@@ -106,6 +106,7 @@ def read(path: Path, planned: Planned | None = None) -> list[dict[str, Any]]:
         raise damaged(path, f"a field of the column {empty} is empty")
     if planned is not None:
         planned.require_conditions(rows, path)
+    require_seal(path)
     return rows
 
 

@@ -67,8 +67,8 @@ def read_json(path: Path) -> dict[str, Any]:
 def read_rows(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
     """The rows of a CSV file with `columns` and perhaps more, all as text.
 
-    Raises StaleResultError for a file that does not end with a line, whose rows do not fit its header, or that is
-    not the one that was sealed.
+    Raises StaleResultError for a file that does not end with a line, or whose rows do not fit its header. Whether it is
+    the one that was sealed is looked at afterwards, since what it lacks says more.
     """
     text = read_text(path)
     try:
@@ -83,7 +83,6 @@ def read_rows(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
             raise damaged(path, f"row {number} has {len(row)} fields of {len(header)}")
     if not text.endswith("\n"):
         raise damaged(path, "its last line has no end")
-    require_seal(path)
     return [dict(zip(header, row, strict=True)) for row in rows]
 
 
@@ -98,16 +97,24 @@ def require_seal(path: Path) -> None:
 
 
 def read_csv(
-    path: str | Path, columns: Sequence[str], texts: Sequence[str] = (), flags: Sequence[str] = ()
+    path: str | Path,
+    columns: Sequence[str],
+    texts: Sequence[str] = (),
+    flags: Sequence[str] = (),
+    *,
+    sealed: bool = True,
 ) -> "pd.DataFrame":
     """A result table as `rcwt.statistics.write_csv` wrote it; missing values stay missing.
 
     `texts` are its columns of text, `flags` those of true and false; all others hold numbers. Raises StaleResultError
-    as `read_rows` does, and for a text among numbers.
+    as `read_rows` does, for a text among numbers, and for another file than the one that was sealed, unless `sealed`
+    is False: then that is left to the caller.
     """
     import pandas as pd  # most of what reads files here does without
 
     read_rows(Path(path), columns)
+    if sealed:
+        require_seal(Path(path))
     text = dict.fromkeys((*texts, *flags), "str")
     table: pd.DataFrame = pd.read_csv(path, dtype=text, keep_default_na=False, na_values=[""])
     for name in [column for column in columns if column not in text and len(table)]:

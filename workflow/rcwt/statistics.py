@@ -74,9 +74,10 @@ def write_csv(table: pd.DataFrame, path: str | Path) -> None:
     partial.replace(target)
 
 
-def read_cells(path: str | Path) -> pd.DataFrame:
-    """Read a cells table that `write_csv` wrote. Raises StaleResultError for any other file."""
-    return read_csv(path, CELL_COLUMNS, ("source", "experiment", "model", "judge", "order", "ci_method"))
+def read_cells(path: str | Path, *, sealed: bool = True) -> pd.DataFrame:
+    """Read a cells table that `write_csv` wrote. Raises StaleResultError for any other file; see `read_csv`."""
+    texts = ("source", "experiment", "model", "judge", "order", "ci_method")
+    return read_csv(path, CELL_COLUMNS, texts, sealed=sealed)
 
 
 def _counted(calls: pd.DataFrame) -> pd.DataFrame:
