@@ -25,6 +25,7 @@ MANIFEST = f"{RESULTS}/manifest.csv"
 PROMPT = f"{RESULTS}/prompts/{{condition}}.json"
 CALLS = f"{RESULTS}/calls/{{model}}/{{condition}}.jsonl"
 SCORES = f"{RESULTS}/scores/{{judge}}/{{model}}/{{condition}}.json"
+PLANNED = f"{RESULTS}/{PLANNED_FILE}"  # the cells of the run; written when it starts
 TRIALS, TRIAL_SCORES = f"{RESULTS}/trials.parquet", f"{RESULTS}/scores.parquet"
 CELLS = f"{RESULTS}/tables/{{kind}}_cells.csv"
 CURVES = f"{RESULTS}/tables/curve_fits.csv"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from rcwt import results_folder
 from rcwt.config import schema_text
 from rcwt.config_check import load
 from rcwt.config_files import ConfigFile
@@ -214,6 +215,7 @@ def test_a_persons_judgement_needs_a_scored_copy_of_the_sample(
     merged: dict[str, Any], paths: list[Path], tmp_path: Path
 ) -> None:
     merged["judges"], merged["results_dir"] = ["rules", "human"], str(tmp_path)
+    results_folder.mark(tmp_path, "")
     assert "key 'judges[1]': found 'human' without the key 'audit'" in refused(merged, paths)
     merged["audit"] = str(tmp_path / "nothing.csv")
     assert "nothing.csv' (no such file)" in refused(merged, paths)
@@ -313,14 +315,34 @@ def test_true_is_no_number(merged: dict[str, Any], paths: list[Path], key: str) 
 
 
 @pytest.mark.parametrize(
-    "folder", ["my results", "o$(touch x)", "a{b}", "../up", "workflow", "workflow/x", ".", "", "/a/../b"]
+    "folder",
+    [
+        "o$(touch x)",
+        "a{b}",
+        "../up",
+        "workflow",
+        "workflow/x",
+        ".",
+        "",
+        "/a/../b",
+        "-x",
+        "~/x",
+        "s3://b/x",
+        "a\nb",
+        "\x1b[2J",
+    ],
 )
 def test_results_go_nowhere_else_than_meant(merged: dict[str, Any], paths: list[Path], folder: str) -> None:
     merged["results_dir"] = folder
-    assert "key 'results_dir': found" in refused(merged, paths)
+    said = refused(merged, paths)
+    assert "key 'results_dir': found" in said
+    assert "\x1b" not in said
 
 
-@pytest.mark.parametrize(("given", "kept"), [("out/", "out"), ("/tmp/a-b_c.d", "/tmp/a-b_c.d"), ("./x//y", "x/y")])
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [("out/", "out"), ("/tmp/a-b_c.d", "/tmp/a-b_c.d"), ("./x//y", "x/y"), ("//tmp/é 1", "/tmp/é 1")],
+)
 def test_a_results_folder_has_one_spelling(merged: dict[str, Any], paths: list[Path], given: str, kept: str) -> None:
     merged["results_dir"] = given
     assert load(merged, paths).results_dir == kept
@@ -331,6 +353,100 @@ def test_an_artifact_that_names_nothing_is_refused(merged: dict[str, Any], paths
     assert "--config: key 'artifact': found nothing" in refused(merged, paths, {"artifact": None})
     merged["artifact"] = "pub/k{13}"
     assert "without braces" in refused(merged, paths)
+
+
+@pytest.mark.parametrize(
+    "path", ["a{b}.csv", "-a.csv", "~/a.csv", "a\x1b[2J.csv", "x" * 300, "é" * 200, "", "s3://a/b.csv"]
+)
+@pytest.mark.parametrize("key", ["audit", "artifact"])
+def test_a_file_that_no_rule_can_name_is_refused(
+    merged: dict[str, Any], paths: list[Path], key: str, path: str
+) -> None:
+    merged[key] = path
+    merged["judges"] = ["rules", "human"]
+    said = refused(merged, paths)
+    assert f"config.yaml:{ConfigFile.read(paths[2]).line_of((key,))}: key '{key}': found " in said
+    assert "\x1b" not in said
+
+
+def test_a_folder_is_no_scored_sample(merged: dict[str, Any], paths: list[Path], tmp_path: Path) -> None:
+    merged["judges"], merged["audit"] = ["human"], str(tmp_path)
+    assert "(a folder); accepted: a scored audit sample" in refused(merged, paths)
+
+
+SECRET = "sk-planted-77"
+ADDRESSES = [
+    *(f"http://h/v1?key={SECRET}", f"http://h/v1#{SECRET}", "http://h/v1?", f"http://{SECRET}@h/v1"),
+    *("http://h:65536/v1", "http://h:0", "http://h:", "http://h:80a", "http://h:+80", "http://h:\uff18\uff10"),
+    *("ftp://h", "h:80/v1", "http://", "http:///v1", "http://:80", "http:/h", "", f"{SECRET}"),
+    *("http://h /v1", "http://h/v 1", "http://h\n/v1", "\thttp://h", 'http://h/"', "http://h/{x}", "http://h\\@evil/"),
+    *("http://m\u00fcnchen.de", "http://h/\u00e9", "http://[::1", "http://::1/v1", "http://[1.2.3.4]", "http://h%41"),
+    *("http://" + "a" * 64, "http://" + "a." * 150 + "a", "http://a..b", "http://-a"),
+]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_an_address_that_could_hold_a_key_or_reaches_nothing_is_refused_unseen(
+    merged: dict[str, Any], paths: list[Path], address: str
+) -> None:
+    add_paid(merged, {"api_base": address})
+    said = refused(merged, paths)
+    assert "key 'registry.paid.api_base': found a text that is not shown" in said
+    assert SECRET not in said
+    assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("http://127.0.0.1:1/v1", "https://api.openai.com/v1", "http://[::1]:8000/v1", "http://localhost"),
+        *(
+            "http://node_1.cluster:65535",
+            "https://x.y.:443/",
+            "http://[fe80::1%25eth0]:80/v1",
+            "http://xn--mnchen-3ya.de",
+        ),
+        "https://h/openai/deployments/gpt-4.1-mini",
+    ],
+)
+def test_an_address_of_a_server_is_kept_as_it_is(merged: dict[str, Any], paths: list[Path], address: str) -> None:
+    # Letter for letter: the cache's keys hold it.
+    add_paid(merged, {"api_base": address})
+    assert load(merged, paths).registry["paid"].api_base == address
+
+
+@pytest.mark.parametrize("name", ["x" * 101, "x" * 300, "a.", "a/b", "a b", "a\n", ".a", "-a", "\u00e9"])
+def test_a_name_that_makes_no_file_name_is_refused(merged: dict[str, Any], paths: list[Path], name: str) -> None:
+    merged["registry"][name] = {"litellm": "openai/x"}
+    merged["models"] = [name]
+    merged["designs"]["fixed_budget"]["task"] = name
+    said = refused(merged, paths)
+    assert "models[0]" in said
+    assert "designs.fixed_budget.task" in said
+
+
+def test_the_longest_names_make_file_names(merged: dict[str, Any], paths: list[Path]) -> None:
+    name, experiment = "m" * 100, "e" * 100
+    merged["registry"][name] = {"litellm": "openai/x"}
+    merged["prices"][name] = {"input": 0, "output": 0, "as_of": "2026-11-29"}
+    merged["designs"][experiment] = copy.deepcopy(merged["designs"]["gsm8k"])
+    merged["designs"][experiment]["windows"] = [{"window": 10_000_000, "shares": [99.9999], "trials": 1}]
+    merged["designs"][experiment] |= {"packs": 1000}
+    config = load({**merged, "models": [name], "experiments": [experiment]}, paths)
+    window, share = 10_000_000, config.designs[experiment].windows[0].shares[0]
+    longest = f"{experiment}-w{window}-q{share}-pack_1000-reason_first"
+    # What a writer puts before and behind it: a dot, a process id, an ending.
+    assert len(f".{longest}.jsonl.4194304") <= 255
+
+
+def test_names_that_differ_in_case_alone_are_refused(merged: dict[str, Any], paths: list[Path]) -> None:
+    merged["registry"]["Reader"] = {"litellm": "openai/x"}
+    merged["registry"]["RULES"] = {"litellm": "openai/x"}
+    merged["designs"]["intact"]["task"] = "Spec_Recall"
+    said = refused(merged, paths)
+    assert "key 'registry.Reader': found 'Reader' beside 'reader'" in said
+    assert "key 'registry.RULES': found 'RULES' beside 'rules'" in said
+    assert "key 'designs.intact.task': found 'Spec_Recall' beside 'spec_recall'" in said
 
 
 def add_paid(merged: dict[str, Any], entry: dict[str, Any]) -> None:

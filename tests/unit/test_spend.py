@@ -4,6 +4,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from rcwt.errors import StaleResultError
 from rcwt.preflights import PREFLIGHT_FILE, keep_preflight, read_preflights
 from rcwt.records import Response, Usage
 from rcwt.spend import COLUMNS, spend_rows, write_spend
@@ -50,13 +53,39 @@ def test_planned_is_all_and_actual_is_priced_today() -> None:
 def test_preflights_of_this_run_are_found_again(tmp_path: Path) -> None:
     keep_preflight(tmp_path, Path("results/a"), "paid", "short", 16, response(Usage(prompt=10, completion=2)))
     keep_preflight(tmp_path, Path("results/b"), "paid", "short", 16, response(Usage(prompt=99, completion=99)))
-    with (tmp_path / PREFLIGHT_FILE).open("a") as file:
-        file.write('{"results_dir": "results/a", "mod')  # a crash
     found = read_preflights(tmp_path, Path("results/a/"))
     assert len(found) == 1
     *_, preflight = spend_rows(TERMS, MANIFEST, [], [], found)
     assert (preflight.calls_actual, preflight.usd_actual) == (1, Decimal("0.0000024"))
     assert read_preflights(tmp_path / "nowhere", Path("results/a")) == []
+
+
+@pytest.mark.parametrize(
+    "line", ['{"results_dir": "results/a", "mod', "5", "[]", "{}", "", "\x00", '"usage"', "[" * 9999]
+)
+def test_a_line_that_is_no_preflight_is_named_and_not_left_out_of_the_sum(tmp_path: Path, line: str) -> None:
+    for name in ("a", "b"):
+        keep_preflight(tmp_path, Path(f"results/{name}"), "paid", "short", 16, response(Usage(prompt=10, completion=2)))
+    with (tmp_path / PREFLIGHT_FILE).open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(StaleResultError, match=r"preflights\.jsonl:3: not the line of a preflight.* Delete the line"):
+        read_preflights(tmp_path, Path("results/a"))
+
+
+def test_a_preflight_file_that_is_cut_anywhere_is_refused_or_ends_with_a_line(tmp_path: Path) -> None:
+    for name in ("a", "a"):
+        keep_preflight(tmp_path, Path(f"results/{name}"), "paid", "short", 16, response(Usage(prompt=10, completion=2)))
+    path = tmp_path / PREFLIGHT_FILE
+    whole = path.read_bytes()
+    first = whole.index(b"\n")
+    for end in range(len(whole)):
+        path.write_bytes(whole[:end])
+        try:
+            found = len(read_preflights(tmp_path, Path("results/a")))
+        except StaleResultError:
+            continue
+        # What ends with a line is what it was before the next preflight.
+        assert found == (1 if end in (first, first + 1) else 2 if end == len(whole) - 1 else None)
 
 
 def test_the_file_has_the_columns_of_the_contract_and_plain_numbers(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from paper_rows import RESULTS, SHARED, SHARES, needs_artifact, paper_tables, tables
 
+from rcwt.errors import StaleResultError
 from rcwt.intervals import wilson_interval
 from rcwt.judged import StatisticsError
 from rcwt.statistics import CELL_COLUMNS, POOLED, cells, read_cells, write_csv
@@ -351,7 +352,7 @@ def test_cells_come_back_from_their_file_as_they_were(tmp_path):
     back = read_cells(tmp_path / "cells.csv")
     pd.testing.assert_frame_equal(table, back, check_dtype=False)
     write_csv(table.drop(columns="ceiling"), tmp_path / "old.csv")
-    with pytest.raises(StatisticsError, match="columns ceiling"):
+    with pytest.raises(StaleResultError, match=r"old\.csv: columns ceiling are missing.* Delete it and run"):
         read_cells(tmp_path / "old.csv")
 
 

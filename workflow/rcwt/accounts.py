@@ -21,6 +21,7 @@ import pandas as pd
 
 from rcwt.curves import MIN_SHIFT, PERFECT_RMSE, Fit, fit, logistic
 from rcwt.intervals import Floats, Ints
+from rcwt.sealed import read_csv
 from rcwt.statistics import POOLED
 
 ACCOUNTS = ("theta", "p0", "truncation")
@@ -143,13 +144,9 @@ def window_accounts(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_accounts(path: str | Path) -> pd.DataFrame:
-    """Read `window_accounts.csv`; flags become booleans, missing numbers stay missing."""
-    texts = (*ACCOUNT_KEY, "account", "windows", "unit")
-    flags = ("converged", "at_bound", "identified")
-    table = pd.read_csv(path, dtype=dict.fromkeys((*texts, *flags), "str"), keep_default_na=False, na_values=[""])
-    for name in flags:
-        table[name] = table[name] == "true"
-    return table
+    """Read `window_accounts.csv`; flags become booleans. Raises StaleResultError for any other file."""
+    texts, flags = (*ACCOUNT_KEY, "account", "windows", "unit"), ("converged", "at_bound", "identified")
+    return read_csv(path, ACCOUNT_COLUMNS, texts, flags)
 
 
 def _window_cells(points: pd.DataFrame) -> WindowCells:

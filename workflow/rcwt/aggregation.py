@@ -14,9 +14,10 @@ import pandas as pd
 from rcwt.config import EMBEDDED, RULES_JUDGE
 from rcwt.digests import file_digest
 from rcwt.errors import StaleResultError
-from rcwt.records import TrialRecord, read_records
+from rcwt.records import TrialRecord, planned_records
 from rcwt.returned_ids import same_model
-from rcwt.scoring.outcomes import CellScores, read_scores
+from rcwt.scoring.outcomes import CellScores, scores_at
+from rcwt.sealed import damaged
 from rcwt.trials import SCORE_SCHEMA, TRIAL_SCHEMA, write_table
 
 
@@ -69,7 +70,9 @@ def gather(
             records = checked_records(condition, files.calls(model, condition["condition"]))
             judged = {
                 judge: _checked_scores(
-                    files.scores(judge, model, condition["condition"]), files.calls(model, condition["condition"])
+                    files.scores(judge, model, condition["condition"]),
+                    files.calls(model, condition["condition"]),
+                    condition["trials"],
                 )
                 for judge in judges_of(condition, judges)
             }
@@ -87,23 +90,13 @@ def judges_of(condition: Mapping[str, Any], judges: Sequence[str]) -> Sequence[s
 
 def checked_records(condition: Mapping[str, Any], path: Path) -> list[TrialRecord]:
     """A cell's trials, held against its row of the manifest. Raises StaleResultError where they are not the planned."""
-    records = read_records(path)
-    # A command would need the same --configfile; deleting works with whatever command was given.
-    remedy = f"Delete {path.parents[1]} and run the same command again; cached responses are not paid for again"
-    other = next((record for record in records if record.prompt_sha256 != condition["prompt_sha256"]), None)
-    if other is not None:
-        raise StaleResultError(
-            f"{path}: made from prompt {other.prompt_sha256[:12]}, the manifest plans "
-            f"{condition['prompt_sha256'][:12]}. {remedy}"
-        )
-    if [record.trial for record in records] != list(range(condition["trials"])):
-        planned = condition["trials"]
-        raise StaleResultError(f"{path}: holds {len(records)} trials, the manifest plans {planned}. {remedy}")
-    return records
+    return planned_records(path, condition["condition"], condition["prompt_sha256"], condition["trials"])
 
 
-def _checked_scores(path: Path, calls: Path) -> CellScores:
-    scores = read_scores(path)
+def _checked_scores(path: Path, calls: Path, trials: int) -> CellScores:
+    scores = scores_at(path)
+    if [score.trial for score in scores.scores] != list(range(trials)):
+        raise damaged(path, f"holds the scores of {len(scores.scores)} trials, planned are {trials}")
     if scores.calls_sha256 != file_digest(calls):
         raise StaleResultError(
             f"{path}: made from other replies than {calls} holds. Delete {path.parents[1]} and run the same command "

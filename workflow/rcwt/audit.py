@@ -18,6 +18,7 @@ from rcwt.errors import RcwtError
 from rcwt.records import TrialRecord
 from rcwt.scoring.by_human import sample_id
 from rcwt.scoring.outcomes import reply_of
+from rcwt.sealed import seal
 from rcwt.task_items import Item
 
 SAMPLE_COLUMNS = ("sample", "reply", "item", "statement", "score")
@@ -213,3 +214,4 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 def write_scored(scores: Mapping[str, Mapping[str, int]], path: Path) -> None:
     """Write checked scores for the cells to read."""
     write_text(canonical_json(scores) + "\n", path)
+    seal(path)

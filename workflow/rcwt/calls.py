@@ -1,10 +1,10 @@
 """A cell's calls: the requests of its trials, and their records once they are answered."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rcwt import prompts
 from rcwt.config import Model
 from rcwt.digests import code_digest
 from rcwt.parameters import renamed
@@ -64,17 +64,11 @@ def _as_it_counts(response: Response) -> Response:
     return response.model_copy(update={"status": PROMPT_CUT}) if response.prompt_cut else response
 
 
-def read_prompt(path: Path) -> dict[str, Any]:
-    """A condition's prompt file."""
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return content
-
-
 def answer_cell(study: "Study", condition: str, model: str, prompt_file: Path, path: Path) -> None:
     """Answer every trial of a cell and write its records."""
     from rcwt.runtime import current  # only a process that makes calls needs the models' code
 
-    prompt = read_prompt(prompt_file)
+    prompt = prompts.read(prompt_file, study.prompts[condition])
     asked = requests(prompt, study.call_identity(condition, model), study.conditions[condition].trials)
     responses = current(study.config).answer(asked, model, "target", f"{condition}/{model}", study.preflight)
     write_records(records(prompt, model, asked, responses), path)

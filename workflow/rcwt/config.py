@@ -7,6 +7,7 @@
 
 import datetime
 import json
+import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
@@ -76,6 +77,11 @@ class Bootstrap(Record):
     seed: Whole = Field(0, ge=0)
 
 
+def _one_spelling(path: str) -> str:
+    """A path without doubled, leading './' and trailing slashes."""
+    return re.sub("^//+", "/", str(PurePosixPath(path)))
+
+
 class Config(Record):
     """The whole configuration of a run."""
 
@@ -97,7 +103,7 @@ class Config(Record):
         "local", description="where calls are made with a cluster's profile: where the run is started, or in its jobs"
     )
     max_missing: Number = Field(0.02, ge=0, le=1, description="largest share of missing scores `all` accepts")
-    results_dir: Annotated[str, AfterValidator(lambda path: str(PurePosixPath(path)))] = Field("results", min_length=1)
+    results_dir: Annotated[str, AfterValidator(_one_spelling)] = Field("results", min_length=1)
     artifact: str | None = Field(None, description="folder of the paper's public artifact; null to make calls")
     audit: str | None = Field(None, description="a scored audit sample, put back as the judge `human`")
     audit_per_cell: Whole = Field(1, ge=1, description="trials of each cell in the audit sample")

@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from rcwt import results_folder
 from rcwt.calls import call_params
 from rcwt.config import HUMAN_JUDGE, RULES_JUDGE, Config
 from rcwt.config_designs import DESIGNS, PATTERNS, Packs, pack_faults
@@ -17,12 +18,10 @@ from rcwt.errors import ConfigError
 from rcwt.model_ids import why_no_chat
 from rcwt.parameters import OUTPUT_CAPS, unbounded
 
-_NAME_SIGNS = "letters, digits, '.', '_' and '-'"
-#: A results folder becomes part of shell commands and of patterns with wildcards.
+_NAME_SIGNS = "letters, digits, '.', '_' and '-', that begins with a letter or digit and does not end with '.'"
 _SCALAR = re.compile(r"-?[0-9]+(\.[0-9]+)?|true|false|null", re.IGNORECASE)
-RESULTS_DIR = re.compile(r"[A-Za-z0-9._/-]+")
-#: The project's own folders, which no run may write into.
-SOURCES = (".", ".git", ".snakemake", "config", "docs", "profiles", "resources", "tests", "workflow")
+#: What Snakemake would take for wildcards, a terminal or command for something else than a path, or no disk for a name.
+_NO_PATH = re.compile(rb"[{}\x00-\x1f\x7f]|\xc2[\x80-\x9f]|^[-~]|^$|://|[^/]{256}|.{4096}", re.DOTALL)
 #: Where a key that nobody set is expected.
 HOME = {"registry": "config/models.yaml", "prices": "config/prices.yaml"}
 
@@ -162,7 +161,7 @@ def _field(key: KeyPath) -> Any:
 
 def _cross_faults(config: Config, where: _Locator) -> Sequence[str]:
     """Names that point to nothing: a model outside the registry, an experiment outside the designs."""
-    faults = [*_path_faults(config, where), *_pack_faults(config, where)]
+    faults = [*_path_faults(config, where), *_twins(config, where), *_pack_faults(config, where)]
     if config.published:
         return faults
     for list_key, names in (("models", config.models), ("judges", config.judges)):
@@ -240,9 +239,12 @@ def _reserved(config: Config, where: _Locator, key: KeyPath, name: str) -> list[
     remedy = f"Score a copy of {sample} and name it in 'audit', or take '{name}' out of 'judges'."
     if config.audit is None:
         return [f"{where(key)}: key '{spell(key)}': found '{name}' without the key 'audit'; accepted: both. {remedy}"]
+    if _is_no_path(config.audit):
+        return []  # said already
     found = f"{where(('audit',))}: key 'audit': found '{config.audit}'"
     if not Path(config.audit).is_file():
-        return [f"{found} (no such file); accepted: a scored audit sample. {remedy}"]
+        what = "a folder" if Path(config.audit).is_dir() else "no such file"
+        return [f"{found} ({what}); accepted: a scored audit sample. {remedy}"]
     if Path(config.audit).resolve() == sample.resolve():
         return [f"{found}, which a run may write anew, without any score; accepted: a copy of it. {remedy}"]
     return []
@@ -255,22 +257,39 @@ def _path_faults(config: Config, where: _Locator) -> Iterator[str]:
             "--config: key 'artifact': found nothing; accepted: the folder of the paper's per-call CSV files. Is the "
             "variable that should name it empty?"
         )
-    if config.artifact is not None and set("{}") & set(config.artifact):
-        yield (
-            f"{where(('artifact',))}: key 'artifact': found '{config.artifact}'; accepted: a path without "
-            "braces, which Snakemake takes for wildcards. Rename the folder or link to it."
-        )
-    results = config.results_dir
-    first = Path(results).parts[:1]
-    if (
-        not RESULTS_DIR.fullmatch(results)
-        or ".." in Path(results).parts
-        or first in [(), *((name,) for name in SOURCES)]
-    ):
-        yield (
-            f"{where(('results_dir',))}: key 'results_dir': found '{results}'; accepted: a folder of letters, digits "
-            f"and '._-/', not above this one and not one of the project's own ({', '.join(SOURCES)})."
-        )
+    for key, path in (("artifact", config.artifact), ("audit", config.audit)):
+        if path is not None and _is_no_path(path):
+            yield (
+                f"{where((key,))}: key '{key}': found {_shown(path, (key,))}; accepted: a path without braces "
+                "(Snakemake takes them for wildcards) and control characters, which begins neither with '-' nor with "
+                "'~', in names of at most 255 bytes. Rename it or write it out."
+            )
+    fault = results_folder.fault(config.results_dir, config.artifact)
+    if fault is not None:
+        shown = _shown(config.results_dir, ("results_dir",))
+        yield f"{where(('results_dir',))}: key 'results_dir': found {shown}, which {fault}."
+
+
+def _is_no_path(text: str) -> bool:
+    return bool(_NO_PATH.search(text.encode("utf-8", "surrogatepass")))
+
+
+def _twins(config: Config, where: _Locator) -> Iterator[str]:
+    """Names that differ in case alone: their files are the same ones where a file system does not tell case apart."""
+    tasks: dict[str, KeyPath] = {}
+    for experiment, design in config.designs.items():
+        tasks.setdefault(design.task, ("designs", experiment, "task"))
+    models: dict[str, KeyPath] = {name: ("registry", name) for name in config.registry}
+    for places, others in ((models, (RULES_JUDGE, HUMAN_JUDGE)), (tasks, ())):
+        seen = {name.casefold(): name for name in others}
+        for name, key in places.items():
+            other = seen.setdefault(name.casefold(), name)
+            if other != name:
+                yield (
+                    f"{where(key)}: key '{spell(key)}': found '{name}' beside '{other}', which differ in case alone "
+                    "and would share their files on some file systems; accepted: names that differ otherwise. Rename "
+                    "one."
+                )
 
 
 def _pack_faults(config: Config, where: _Locator) -> Iterator[str]:

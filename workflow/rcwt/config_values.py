@@ -1,14 +1,27 @@
 """What all records of the configuration are made of: names, numbers and parameters of a call."""
 
+import ipaddress
+import re
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from rcwt.parameters import reserved_in
 
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", description="letters, digits, '.', '_', '-'")]
-ExperimentName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", description="lower case, digits, '_'")]
+#: A name is part of file names, beside a window, a share and an order: no more than 255 bytes together.
+LONGEST_NAME = 100
+Name = Annotated[
+    str,
+    Field(
+        pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9_-])?$",
+        max_length=LONGEST_NAME,
+        description="letters, digits, '.', '_', '-', with no '.' at the end",
+    ),
+]
+ExperimentName = Annotated[
+    str,
+    Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=LONGEST_NAME, description="lower case, digits, '_'"),
+]
 #: Name of an environment variable.
 VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
 Variable = Annotated[str, Field(pattern=VARIABLE)]
@@ -48,13 +61,46 @@ def _call_params(params: dict[str, Any]) -> dict[str, Any]:
 Params = Annotated[dict[str, Any], AfterValidator(_call_params)]
 
 
+_AUTHORITY = re.compile(r"(?P<host>\[[^\]]*\]|[^:]*)(:(?P<port>.*))?", re.DOTALL)
+#: A part of a host's name.
+_LABEL = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?")
+#: What a path of an address holds; whatever else there is to say goes percent-encoded.
+_PATH = re.compile(r"(/[A-Za-z0-9._~!$&'()*+,;=:@%-]*)*")
+
+
 def _address(text: str) -> str:
-    parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError("an address that begins with http:// or https:// and names a host")
-    if parts.username is not None or parts.password is not None:
+    """The text, if it is an address; raises ValueError, which never shows it, because keys are put into addresses."""
+    scheme, _, rest = text.partition("://")
+    if any(sign in text for sign in "?#"):
+        raise ValueError(
+            "an address without '?' and '#': a key goes into the variable that api_key_env names, a parameter of the "
+            "request into 'params'"
+        )
+    authority, slash, path = rest.partition("/")
+    if "@" in authority:
         raise ValueError("an address without a user or key in it; a key goes into the variable that api_key_env names")
+    parts = _AUTHORITY.fullmatch(authority)
+    if scheme.lower() not in ("http", "https") or parts is None or not _is_host(parts["host"]):
+        raise ValueError(
+            "an address that begins with http:// or https:// and names a host, in ASCII letters (of another script its "
+            "xn-- form), or an IPv6 address in brackets"
+        )
+    port = parts["port"]
+    if port is not None and not (re.fullmatch("[0-9]{1,5}", port) and 1 <= int(port) <= 65535):
+        raise ValueError("an address whose port, if it names one, is a number from 1 to 65535")
+    if not _PATH.fullmatch(slash + path):
+        raise ValueError("an address whose path holds no spaces, quotes, braces or letters beyond ASCII")
     return text
+
+
+def _is_host(text: str) -> bool:
+    if text.startswith("["):
+        try:
+            return ipaddress.ip_address(text[1:-1].replace("%25", "%")).version == 6
+        except ValueError:
+            return False
+    labels = text.removesuffix(".").split(".")
+    return len(text) <= 253 and all(_LABEL.fullmatch(label) for label in labels)
 
 
 #: Where a server is.

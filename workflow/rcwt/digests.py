@@ -19,7 +19,18 @@ PACKAGE = Path(__file__).parent
 #: so that a reworded error message reruns nothing.
 NEUTRAL = frozenset(
     {
-        *("errors", "config", "config_values", "config_designs", "config_files", "config_check"),
+        *(
+            "errors",
+            "config",
+            "config_values",
+            "config_designs",
+            "config_files",
+            "config_check",
+            "results_folder",
+            "sealed",
+            "planned",
+            "gathering",
+        ),
         *("digests", "tasks", "task_items", "tokens", "study", "runtime"),
         *("parameters", "spellings", "thinking"),
     }

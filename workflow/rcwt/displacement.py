@@ -10,6 +10,7 @@ inside each order, with the draws that the cells' own intervals use.
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import pandas as pd
 
 from rcwt.intervals import Floats, draw_calls, percentile_interval
 from rcwt.judged import judged_calls
+from rcwt.sealed import read_csv
 from rcwt.statistics import POOL_KEY
 from rcwt.tables import MAIN_WINDOW
 
@@ -55,6 +57,12 @@ def displacement(
             rows.append(_row(key, window, (fixed, cut), (intact, whole), base))
     table = pd.DataFrame(rows, columns=COLUMNS)
     return table.sort_values(["source", "model", "judge", "c"], kind="stable", ignore_index=True)
+
+
+def read_displacement(path: str | Path) -> pd.DataFrame:
+    """Read `displacement.csv`. Raises StaleResultError for any other file."""
+    methods = ("displacement_ci_method", "interference_ci_method")
+    return read_csv(path, COLUMNS, ("source", "model", "judge", "fixed_experiment", "intact_experiment", *methods))
 
 
 class _Cell:

@@ -5,7 +5,6 @@ limiter and one spend ledger. A failure is written to the rule's log as well as 
 """
 
 import functools
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Concatenate, ParamSpec
@@ -14,6 +13,7 @@ from rcwt import calls, manifest, plan, prompts
 from rcwt.cache_folder import cache_folder
 from rcwt.digests import write_json, write_text
 from rcwt.packs import decks
+from rcwt.planned import Planned
 from rcwt.responses import ResponseCache
 from rcwt.scoring.cells import score_cell, write_scores
 from rcwt.study import Study
@@ -45,7 +45,9 @@ def tokenize(study: Study, task: str, output: str) -> None:
 def describe(study: Study, prompt_files: Sequence[str], token_files: Sequence[str], output: str) -> None:
     """Write the manifest of all conditions."""
     manifest.build(
-        [Path(path) for path in prompt_files], [Path(path) for path in token_files], study.trials(), Path(output)
+        dict(zip(map(Path, prompt_files), study.prompts.values(), strict=True)),
+        dict(zip(map(Path, token_files), study.tasks.values(), strict=True)),
+        Path(output),
     )
 
 
@@ -79,8 +81,8 @@ def gather_cells(study: Study, manifest_file: str, token_files: Sequence[str], t
     from rcwt import aggregation  # it needs pandas, which a dry run does without
 
     aggregation.write_tables(
-        manifest.read(Path(manifest_file)),
-        [json.loads(Path(path).read_text(encoding="utf-8")) for path in token_files],
+        manifest.read(Path(manifest_file), Planned.of(study)),
+        list(manifest.read_tokens(dict(zip(map(Path, token_files), study.tasks.values(), strict=True))).values()),
         study.config.models,
         study.config.judges,
         Path(trials),
@@ -95,8 +97,10 @@ def plan_spend(study: Study, manifest_file: str, output: str) -> None:
 
 
 @logged
-def tabulate_spend(terms: str, manifest_file: str, trials: str, scores: Sequence[str], output: str) -> None:
+def tabulate_spend(
+    study: Study, terms: str, manifest_file: str, trials: str, scores: Sequence[str], output: str
+) -> None:
     """Write what was planned against what was spent, by model and role."""
     from rcwt import spend  # it needs pandas, which a run that only makes calls does without
 
-    spend.make_table(terms, manifest_file, trials, scores, cache_folder(), output)
+    spend.make_table(terms, manifest_file, trials, scores, cache_folder(), output, Planned.of(study))

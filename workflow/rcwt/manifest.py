@@ -5,17 +5,24 @@ The manifest's `trials` column is the plan that the results are held against.
 
 import csv
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from rcwt.evidence import ceiling, completes_at, stated
-from rcwt.prompts import block, blocks_of
+from rcwt.planned import Planned
+from rcwt.prompts import Prompt, block, blocks_of
+from rcwt.prompts import read as read_prompt
+from rcwt.sealed import damaged, read_json, read_rows, require_seal, seal
 from rcwt.task_items import Evidence
 from rcwt.tasks import Task
 from rcwt.tokens import ENCODING, count
 
 _TEXT = {"condition", "experiment", "task", "kind", "order", "pack", "question", "scored_by", "prompt_sha256", "note"}
+_REQUIRED = (
+    *("condition", "experiment", "task", "kind", "window", "order", "q", "c", "r", "p"),
+    *("prompt_tokens", "prompt_sha256", "trials", "scored_by"),
+)
 COLUMNS = [
     *("condition", "experiment", "task", "kind", "window", "order", "pack", "q", "c", "u", "r", "p"),
     *("coordination_tokens", "reference_tokens", "prompt_tokens", "prompt_sha256"),
@@ -85,10 +92,22 @@ def ceiling_of_budgets(task: Task, coordination: str, c: int, r: int) -> float |
     return ceiling(blocks, task_tokens(task)["items"], "lenient")
 
 
-def read(path: Path) -> list[dict[str, Any]]:
-    """Rows of the manifest with numbers as numbers and empty fields as None."""
-    with path.open(newline="", encoding="utf-8") as file:
-        return [{name: _value(name, text) for name, text in row.items()} for row in csv.DictReader(file)]
+def read(path: Path, planned: Planned | None = None) -> list[dict[str, Any]]:
+    """Rows of the manifest with numbers as numbers and empty fields as None.
+
+    Raises StaleResultError for a file that is not a whole manifest, or not that of the `planned` conditions.
+    """
+    try:
+        rows = [{name: _value(name, text) for name, text in row.items()} for row in read_rows(path, COLUMNS)]
+    except ValueError as error:
+        raise damaged(path, f"a text among numbers ({error})") from None
+    empty = next((name for row in rows for name in _REQUIRED if row[name] is None), None)
+    if empty is not None:
+        raise damaged(path, f"a field of the column {empty} is empty")
+    if planned is not None:
+        planned.require_conditions(rows, path)
+    require_seal(path)
+    return rows
 
 
 def _value(name: str, text: str) -> Any:
@@ -107,13 +126,25 @@ def write(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
         writer.writerows(rows)
 
 
-def build(prompts: Sequence[Path], token_files: Sequence[Path], trials: Mapping[str, int], path: Path) -> None:
-    """Write the manifest of a run from its prompt files and its tasks' tokens files."""
-    tokens = {content["task"]: content for content in map(_read, token_files)}
-    contents = [_read(prompt) for prompt in prompts]
-    write((row(content, tokens[content["task"]], trials[content["condition"]]) for content in contents), path)
+def build(prompts: Mapping[Path, Prompt], tasks: Mapping[Path, Task], path: Path) -> None:
+    """Write the manifest of a run from its prompt files and its tasks' tokens files.
+
+    Raises StaleResultError for a file that does not hold what it is to hold.
+    """
+    tokens = read_tokens(tasks)
+    rows = [
+        row(read_prompt(file, prompt), tokens[prompt.condition.task], prompt.condition.trials)
+        for file, prompt in prompts.items()
+    ]
+    write(rows, path)
+    seal(path)
 
 
-def _read(path: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return content
+def read_tokens(tasks: Mapping[Path, Task]) -> dict[str, dict[str, Any]]:
+    """The contents of tokens files by task. Raises StaleResultError for one that is not made of its task."""
+    contents = {}
+    for path, task in tasks.items():
+        contents[task.name] = read_json(path)
+        if contents[task.name] != json.loads(json.dumps(task_tokens(task))):
+            raise damaged(path, f"not the tokens of {task.name}")
+    return contents

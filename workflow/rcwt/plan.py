@@ -19,6 +19,7 @@ from rcwt.calls import requests
 from rcwt.digests import digest
 from rcwt.judge_plan import JudgeFrame, judge_frame
 from rcwt.ledger import in_full
+from rcwt.planned import Planned
 from rcwt.preflights import preflight_params
 from rcwt.prompts import prompt_tokens
 from rcwt.records import Response
@@ -384,7 +385,7 @@ def plan_digest(study: Study, cache: ResponseCache) -> str:
 
 def write_plan(study: Study, cache: ResponseCache, manifest: Path, path: Path) -> None:
     """Write the plan of the whole configuration as CSV, by the manifest's prompt tokens; dollars in full."""
-    counted = {row["condition"]: row["prompt_tokens"] for row in manifests.read(manifest)}
+    counted = {row["condition"]: row["prompt_tokens"] for row in manifests.read(manifest, Planned.of(study))}
     rows = Planner(study, cache, counted).rows(Cells.everything(study))
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows([COLUMNS, *_table(rows)])

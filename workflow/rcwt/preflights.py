@@ -17,11 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from rcwt.design import Condition
+from rcwt.errors import StaleResultError
 from rcwt.packs.drawing import Pack
 from rcwt.parameters import OUTPUT_CAPS
 from rcwt.prompts import SEPARATOR, Prompt
-from rcwt.records import Response
+from rcwt.records import Response, Usage
 from rcwt.requests import Request
+from rcwt.sealed import read_text
 from rcwt.tasks import Task
 from rcwt.tokens import count, decode, encode, fill
 
@@ -193,17 +195,25 @@ def keep_preflight(folder: Path, results: Path, model: str, asked: str, tokens: 
 
 
 def read_preflights(folder: Path, results: Path) -> list[dict[str, Any]]:
-    """The answered preflights of runs into a `results_dir`; a line that a crash cut short is passed over."""
-    try:
-        lines = (folder / PREFLIGHT_FILE).read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
+    """The answered preflights of runs into a `results_dir`.
+
+    Raises StaleResultError for a line that is none: its cost would be missing in the sums.
+    """
+    path = folder / PREFLIGHT_FILE
+    if not path.exists():
         return []
     found = []
-    for line in lines:
+    for number, line in enumerate(read_text(path).removesuffix("\n").split("\n"), start=1):
         try:
             record = json.loads(line)
-        except ValueError:
-            continue
-        if record.get("results_dir") == str(results):
-            found.append(record)
+            Usage.model_validate(record["usage"])
+            if not isinstance(record["model"], str):
+                raise TypeError
+            if record["results_dir"] == str(results):
+                found.append(record)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise StaleResultError(
+                f"{path}:{number}: not the line of a preflight; the file was cut or changed. Delete the line and run "
+                "the same command again; what that preflight cost is then not in the table of spend"
+            ) from None
     return found

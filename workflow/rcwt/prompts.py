@@ -1,13 +1,17 @@
 """The messages of a condition: coordination and reference cut or repeated to their budgets, in one of two orders."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from rcwt.design import Condition, percent
 from rcwt.digests import digest
 from rcwt.packs.drawing import Pack
+from rcwt.sealed import damaged, read_json
 from rcwt.tasks import Task
 from rcwt.tokens import count, decode, encode, fill
 
@@ -81,6 +85,40 @@ def prompt_tokens(prompt: Prompt) -> int:
 
 def record(prompt: Prompt) -> Mapping[str, Any]:
     """The prompt file of a condition: its quantities, token counts after re-encoding, messages and fingerprint."""
+    return {
+        **_planned(prompt),
+        "coordination_tokens": count(prompt.coordination),
+        "reference_tokens": count(prompt.reference),
+        "prompt_tokens": prompt_tokens(prompt),
+    }
+
+
+#: What is counted when a prompt file is written, and not again when it is read.
+_COUNTED = ("coordination_tokens", "reference_tokens", "prompt_tokens")
+
+
+def read(path: Path, prompt: Prompt) -> dict[str, Any]:
+    """A condition's prompt file. Raises StaleResultError where it does not hold `prompt`, which is planned."""
+    content = read_json(path)
+    planned = json.loads(json.dumps(_planned(prompt)))
+    if _is_number(content.get("q"), prompt.condition.q):
+        planned["q"] = content["q"]  # 0.5 and 0.50 are one share
+    other = [name for name in planned if name not in content or content[name] != planned[name]]
+    other += [name for name in _COUNTED if type(content.get(name)) is not int]
+    if other:
+        raise damaged(path, f"not the prompt of {prompt.condition.name} ({', '.join(other)})")
+    return content
+
+
+def _is_number(text: object, number: Decimal) -> bool:
+    try:
+        return Decimal(str(text)) == number
+    except ArithmeticError:
+        return False
+
+
+def _planned(prompt: Prompt) -> dict[str, Any]:
+    """All of a prompt file but what has to be counted."""
     condition = prompt.condition
     return {
         "condition": condition.name,
@@ -98,9 +136,6 @@ def record(prompt: Prompt) -> Mapping[str, Any]:
         "u": condition.u,
         "r": condition.r,
         "p": float(condition.p),
-        "coordination_tokens": count(prompt.coordination),
-        "reference_tokens": count(prompt.reference),
-        "prompt_tokens": prompt_tokens(prompt),
         "prompt_sha256": prompt.sha256,
         "messages": prompt.messages,
         "blocks": {"coordination": _span(prompt, prompt.coordination), "reference": _span(prompt, prompt.reference)},

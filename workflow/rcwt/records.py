@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rcwt.errors import StaleResultError
+from rcwt.sealed import damaged, read_text
 
 #: How a call ended. `prompt_cut` is never read from a reply: see `Response.prompt_cut`.
 Status = Literal["ok", "truncated", "empty", "refused", "filtered", "unknown_finish", "prompt_cut"]
@@ -110,13 +111,36 @@ def read_records(path: Path) -> list[TrialRecord]:
     """Read a cell's trials. Raises StaleResultError for a file that is not of this form."""
     records = []
     # Not splitlines(): a reply may hold characters such as U+2028 that it would take for line ends.
-    lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    text = read_text(path)
+    if not text.endswith("\n"):
+        raise damaged(path, "its last line has no end")
+    lines = text.removesuffix("\n").split("\n")
     for number, line in enumerate(lines, start=1):
         try:
             records.append(TrialRecord.model_validate_json(line))
         except ValidationError:
-            raise StaleResultError(
-                f"{path}:{number}: not the record of a trial; the file was cut or written by another version. "
-                f"Delete it and run again: cached responses are not asked again"
-            ) from None
+            raise damaged(path, f"line {number} is not the record of a trial") from None
+    return records
+
+
+def planned_records(path: Path, condition: str, prompt_sha256: str, trials: int) -> list[TrialRecord]:
+    """A cell's trials, held against the plan; the folder that the file is in names their model.
+
+    Raises StaleResultError for trials of another cell or prompt, or another number of them.
+    """
+    records = read_records(path)
+    # A command would need the same --configfile; deleting works with whatever command was given.
+    remedy = f"Delete {path.parents[1]} and run the same command again; cached responses are not paid for again"
+    other = next((record for record in records if record.prompt_sha256 != prompt_sha256), None)
+    if other is not None:
+        raise StaleResultError(
+            f"{path}: made from prompt {other.prompt_sha256[:12]}, the manifest plans {prompt_sha256[:12]}. {remedy}"
+        )
+    strange = next(
+        (record for record in records if (record.condition, record.model) != (condition, path.parent.name)), None
+    )
+    if strange is not None:
+        raise StaleResultError(f"{path}: holds trials of {strange.condition} on {strange.model}. {remedy}")
+    if [record.trial for record in records] != list(range(trials)):
+        raise StaleResultError(f"{path}: holds {len(records)} trials, the manifest plans {trials}. {remedy}")
     return records

@@ -16,11 +16,12 @@ import pandas as pd
 
 from rcwt import ledger
 from rcwt import manifest as manifests
+from rcwt.planned import Planned
 from rcwt.preflights import read_preflights
 from rcwt.records import Usage
-from rcwt.scoring.cells import CellScores, read_scores
+from rcwt.scoring.cells import CellScores, scores_at
 from rcwt.terms import Terms
-from rcwt.trials import read_table
+from rcwt.trials import TRIAL_SCHEMA, read_table
 
 
 @dataclass
@@ -155,21 +156,34 @@ def write_spend(rows: Iterable[SpendRow], path: Path) -> None:
             writer.writerow([ledger.in_full(value) if isinstance(value, Decimal) else value for value in values])
 
 
-def make_table(terms: str, manifest: str, trials: str, scores: Iterable[str], cache: Path, out: str) -> None:
-    """Make the table of a run from the paths of its files; `terms` is JSON, `cache` holds the preflights."""
+def make_table(
+    terms: str,
+    manifest: str,
+    trials: str,
+    scores: Iterable[str],
+    cache: Path,
+    out: str,
+    planned: Planned | None = None,
+) -> None:
+    """Make the table of a run from the paths of its files; `terms` is JSON, `cache` holds the preflights.
+
+    Raises StaleResultError for a file that is not whole, or does not hold the `planned` cells.
+    """
+    table = read_table(trials, TRIAL_SCHEMA)
+    if planned is not None:
+        planned.require_trials(table, trials)
     rows = spend_rows(
         json.loads(terms),
-        manifests.read(Path(manifest)),
-        _usages(trials),
-        (read_scores(Path(path)) for path in scores),
+        manifests.read(Path(manifest), planned),
+        _usages(table),
+        (scores_at(Path(path)) for path in scores),
         read_preflights(cache, Path(manifest).parent),
     )
     write_spend(rows, Path(out))
 
 
-def _usages(trials: str) -> Iterable[tuple[str, Usage]]:
+def _usages(table: pd.DataFrame) -> Iterable[tuple[str, Usage]]:
     names = ["prompt_tokens", "cached_tokens", "completion_tokens"]
-    table = read_table(trials)
     for model, *tokens in zip(table["model"], *(table[name] for name in names), strict=True):
         prompt, cached, completion = (None if pd.isna(value) else int(value) for value in tokens)
         yield model, Usage(prompt=prompt, cached=cached, completion=completion)

@@ -13,6 +13,7 @@ import pandas as pd
 
 from rcwt.intervals import Ints, Names, draw_packs, percentile_interval, wilson_interval
 from rcwt.judged import BUDGET, StatisticsError, judged_calls
+from rcwt.sealed import read_csv
 from rcwt.statuses import NON_ANSWERS, ORDERS, PROMPT_CUT, STATUSES
 
 POOLED = "pooled"
@@ -76,22 +77,10 @@ def write_csv(table: pd.DataFrame, path: str | Path) -> None:
     partial.replace(target)
 
 
-def read_cells(path: str | Path) -> pd.DataFrame:
-    """Read a cells table that `write_csv` wrote. Raises StatisticsError where a column is missing."""
+def read_cells(path: str | Path, *, sealed: bool = True) -> pd.DataFrame:
+    """Read a cells table that `write_csv` wrote. Raises StaleResultError for any other file; see `read_csv`."""
     texts = ("source", "experiment", "model", "judge", "order", "ci_method")
-    table = pd.read_csv(
-        path,
-        dtype=dict.fromkeys(texts, "str"),
-        keep_default_na=False,
-        na_values=[""],
-    )
-    lacking = [name for name in CELL_COLUMNS if name not in table.columns]
-    if lacking:
-        raise StatisticsError(
-            f"{path}: columns {', '.join(lacking)} are missing; accepted: a cells table of this version. "
-            "Delete the file and run again"
-        )
-    return table
+    return read_csv(path, CELL_COLUMNS, texts, sealed=sealed)
 
 
 def _counted(calls: pd.DataFrame) -> pd.DataFrame:

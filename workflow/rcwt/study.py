@@ -8,12 +8,12 @@ from typing import Any
 
 import yaml
 
-from rcwt import calls, prompts
+from rcwt import calls, prompts, results_folder
 from rcwt.config import HUMAN_JUDGE, RULES_JUDGE, Config, Model
 from rcwt.config import plain as plain_config
 from rcwt.config_designs import Packs
 from rcwt.design import Condition, conditions
-from rcwt.digests import canonical_json, code_digest, digest, file_digest, write_text
+from rcwt.digests import canonical_json, code_digest, digest, file_digest
 from rcwt.errors import ConfigError, TaskError
 from rcwt.packs.decks import Deck, deal
 from rcwt.packs.decks import record as pack_record
@@ -67,6 +67,12 @@ class Study:
             raise ConfigError(
                 f"key 'artifact': found '{self.config.artifact}' ({found}); accepted: a folder that holds the per-call "
                 "CSV files of the paper's public artifact, or a part of them. Give it with --config artifact=PATH"
+            )
+        braced = next((file for file in files if set("{}") & set(file)), None)
+        if braced is not None:
+            raise ConfigError(
+                f"key 'artifact': found the file {braced}; accepted: names without braces, which Snakemake takes for "
+                "wildcards. Rename it"
             )
         return files
 
@@ -233,7 +239,6 @@ def _compared(identity: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def write_configuration(config: Config, results: Path) -> None:
-    """Write the merged configuration of a run beside its results; it can be given back with `--configfile`."""
-    results.mkdir(parents=True, exist_ok=True)
-    text = yaml.safe_dump(plain_config(config), sort_keys=False, allow_unicode=True)
-    write_text("# The merged configuration of this run.\n" + text, results / "config.yaml")
+    """Write the merged configuration of a run beside its results; it can be given back with `--configfile`, and marks
+    the folder as one that a run may write into."""
+    results_folder.mark(results, yaml.safe_dump(plain_config(config), sort_keys=False, allow_unicode=True))

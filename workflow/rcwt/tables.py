@@ -19,6 +19,7 @@ from rcwt.digests import write_text
 from rcwt.errors import RcwtError
 from rcwt.reader import LABEL as READER_LABEL
 from rcwt.reader import NAME as READER_NAME
+from rcwt.sealed import read_csv
 from rcwt.statistics import POOLED
 
 #: What a ceiling beside the paper's own calls is made from.
@@ -42,6 +43,12 @@ _TEX = {
     "–": "--",
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
+#: Columns of `curve_fits.csv` that are shown.
+_FIT_FLAGS = ("converged", "at_bound", "identified")
+_FIT_NUMBERS = (
+    *("window", "p0", "p0_search_end", "theta", "theta_ci_low", "theta_ci_high", "theta_ci_identified"),
+    *("theta_facts_low", "theta_facts_high", "theta_facts_identified"),
+)
 _MARKDOWN = frozenset("\\`*_|<>[]")
 
 
@@ -210,13 +217,12 @@ def fit_of(
 
 
 def read_curves(path: str | Path) -> pd.DataFrame:
-    """Read `curve_fits.csv`; `identified`, `converged` and `at_bound` become booleans, missing numbers stay missing."""
+    """Read `curve_fits.csv`; `identified`, `converged` and `at_bound` become booleans.
+
+    Raises StaleResultError for any other file.
+    """
     texts = ("source", "experiment", "model", "judge", "fitted_to", "family")
-    flags = ("converged", "at_bound", "identified")
-    table = pd.read_csv(path, dtype=dict.fromkeys((*texts, *flags), "str"), keep_default_na=False, na_values=[""])
-    for name in flags:
-        table[name] = table[name].str.lower() == "true"
-    return table
+    return read_csv(path, (*texts, *_FIT_NUMBERS, *_FIT_FLAGS), texts, _FIT_FLAGS)
 
 
 def round_half_up(part: int, whole: int, places: int) -> Decimal:

@@ -10,6 +10,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from rcwt.sealed import damaged, read_bytes
+
 TRIAL_SCHEMA = pa.schema(
     [
         ("source", pa.string()),
@@ -75,6 +77,8 @@ SCORE_SCHEMA = pa.schema(
     ]
 )
 
+#: Where a file keeps the number of its rows, so that one that lost some is known.
+_ROWS = b"rcwt_rows"
 #: What names one trial; scores join to trials on it.
 TRIAL_KEY = ["experiment", "window", "model", "order", "pack", "q", "trial"]
 
@@ -83,12 +87,30 @@ def write_table(rows: pd.DataFrame, schema: pa.Schema, path: str | Path) -> None
     """Write `rows` as parquet with exactly the columns of `schema`, in a row order that never varies."""
     keys = [name for name in ("source", *TRIAL_KEY, "judge", "item") if name in schema.names]
     ordered = rows.reindex(columns=schema.names).sort_values(keys, kind="stable", na_position="first")
-    pq.write_table(pa.Table.from_pandas(ordered, schema=schema, preserve_index=False), str(path))
+    table = pa.Table.from_pandas(ordered, schema=schema, preserve_index=False)
+    noted = {**(table.schema.metadata or {}), _ROWS: str(table.num_rows).encode()}
+    pq.write_table(table.replace_schema_metadata(noted), str(path), write_page_checksum=True)
 
 
-def read_table(path: str | Path) -> pd.DataFrame:
-    """Read a table written by `write_table`; integer columns with missing values stay integers."""
-    frame: pd.DataFrame = pq.read_table(str(path)).to_pandas(types_mapper=_nullable)
+def read_table(path: str | Path, schema: pa.Schema | None = None) -> pd.DataFrame:
+    """Read a table written by `write_table`; integer columns with missing values stay integers.
+
+    Raises StaleResultError for a file that is empty, cut or changed, or that has not the columns of `schema`.
+    """
+    read_bytes(Path(path))
+    try:
+        # Not as a data set: a folder in the file's place is none, nor do parts of the path tell columns.
+        with pq.ParquetFile(str(path), page_checksum_verification=True) as file:
+            table = file.read()
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise damaged(path, f"not a whole parquet file ({str(error).splitlines()[0]})") from None
+    lacking = [name for name in (schema.names if schema else []) if name not in table.schema.names]
+    if lacking:
+        raise damaged(path, f"columns {', '.join(lacking)} are missing")
+    rows = int((table.schema.metadata or {}).get(_ROWS, table.num_rows))
+    if rows != table.num_rows:
+        raise damaged(path, f"holds {table.num_rows} of {rows} rows")
+    frame: pd.DataFrame = table.to_pandas(types_mapper=_nullable)
     return frame
 
 

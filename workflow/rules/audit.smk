@@ -19,6 +19,7 @@ rule audit_sample:
     conda:
         "../envs/rcwt.yaml"
     params:
+        planned=PLANNED,
         results=lambda wildcards, input: os.path.dirname(input.manifest),
         models=STUDY.config.models,
         tasks=STUDY.task_folders,
@@ -27,9 +28,9 @@ rule audit_sample:
         seed=STUDY.config.bootstrap.seed,
         code=code_digest("audit"),
     shell:
-        "python {input.script} draw --manifest {input.manifest} --results {params.results} --models {params.models}"
-        " --tasks {params.tasks} --per-cell {params.per_cell} --seed {params.seed}"
-        " --sample {output.sample} --key {output.key} 2> {log}"
+        "python {input.script} draw --manifest {input.manifest:q} --results {params.results:q} --models {params.models}"
+        " --tasks {params.tasks:q} --planned {params.planned:q} --per-cell {params.per_cell} --seed {params.seed}"
+        " --sample {output.sample:q} --key {output.key:q} 2> {log:q}"
 
 
 rule audit_scores:
@@ -46,11 +47,12 @@ rule audit_scores:
     conda:
         "../envs/rcwt.yaml"
     params:
+        planned=PLANNED,
         results=lambda wildcards, input: os.path.dirname(input.manifest),
         models=STUDY.config.models,
         tasks=STUDY.task_folders,
         statements=STUDY.statements_digest,
         code=code_digest("audit"),
     shell:
-        "python {input.script} check --manifest {input.manifest} --results {params.results} --models {params.models}"
-        " --tasks {params.tasks} --scored {input.scored:q} --out {output} 2> {log}"
+        "python {input.script} check --manifest {input.manifest:q} --results {params.results:q} --models {params.models}"
+        " --tasks {params.tasks:q} --scored {input.scored:q} --planned {params.planned:q} --out {output:q} 2> {log:q}"

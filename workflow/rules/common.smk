@@ -22,6 +22,7 @@ from rcwt.cache_folder import cache_folder
 from rcwt.config_check import load
 from rcwt.digests import canonical_json, code_digest
 from rcwt.errors import RcwtError
+from rcwt.planned import PLANNED_FILE, Planned
 from rcwt.runtime import current
 from rcwt.scripting import prepare_scripts
 from rcwt.study import Study, write_configuration
@@ -86,6 +87,8 @@ onstart:
     except KeyboardInterrupt:
         raise WorkflowError("Interrupted before the first job.") from None
     write_configuration(STUDY.config, Path(RESULTS))
+    if not STUDY.config.published:
+        Planned.of(STUDY).write(Path(PLANNED))
 
 
 onsuccess:

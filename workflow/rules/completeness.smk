@@ -19,9 +19,10 @@ rule completeness:
     conda:
         "../envs/rcwt.yaml"
     params:
+        planned=PLANNED,
         max_missing=str(STUDY.config.max_missing),
         caps=STUDY.output_caps,
         code=code_digest("completeness"),
     shell:
-        "python {input.script} --trials {input.trials} --scores {input.scores} --max-missing {params.max_missing}"
-        " --caps {params.caps:q} --out {output} 2> {log}"
+        "python {input.script} --trials {input.trials:q} --scores {input.scores:q} --max-missing {params.max_missing}"
+        " --caps {params.caps:q} --planned {params.planned:q} --out {output:q} 2> {log:q}"

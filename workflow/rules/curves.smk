@@ -20,12 +20,13 @@ rule curves:
     conda:
         "../envs/rcwt.yaml"
     params:
+        planned=PLANNED,
         B=STUDY.config.bootstrap.B,
         seed=STUDY.config.bootstrap.seed,
         code=code_digest("refits"),
     shell:
-        "python {input.script} --trials {input.trials} --scores {input.scores} --cells {input.cells}"
-        " --B {params.B} --seed {params.seed} --out {output} 2> {log}"
+        "python {input.script} --trials {input.trials:q} --scores {input.scores:q} --cells {input.cells:q}"
+        " --B {params.B} --seed {params.seed} --planned {params.planned:q} --out {output:q} 2> {log:q}"
 
 
 rule window_accounts:
@@ -39,6 +40,7 @@ rule window_accounts:
     conda:
         "../envs/rcwt.yaml"
     params:
+        planned=PLANNED,
         code=code_digest("accounts"),
     shell:
-        "python {input.script} --cells {input.cells} --out {output} 2> {log}"
+        "python {input.script} --cells {input.cells:q} --planned {params.planned:q} --out {output:q} 2> {log:q}"

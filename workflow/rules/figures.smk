@@ -18,13 +18,14 @@ rule figure_1:
     conda:
         "../envs/rcwt.yaml"
     params:
+        planned=PLANNED,
         shown=SHOWN,
         embedded=EMBEDDED,
         out=lambda wildcards, output: output[0].removesuffix(".pdf"),
         code=code_digest("figures", "tables", "curves"),
     shell:
-        "python {input.script} --cells {input.cells} --curves {input.curves} --paper {input.paper} {params.shown}"
-        " --embedded {params.embedded} --out {params.out} 2> {log}"
+        "python {input.script} --cells {input.cells:q} --curves {input.curves:q} --paper {input.paper:q} {params.shown}"
+        " --embedded {params.embedded} --planned {params.planned:q} --out {params.out:q} 2> {log:q}"
 
 
 rule figure_2:
@@ -38,13 +39,14 @@ rule figure_2:
     conda:
         "../envs/rcwt.yaml"
     params:
+        planned=PLANNED,
         shown=SHOWN,
         embedded=EMBEDDED,
         out=lambda wildcards, output: output[0].removesuffix(".pdf"),
         code=code_digest("figures", "tables"),
     shell:
-        "python {input.script} --cells {input.cells} {params.shown} --embedded {params.embedded} --out {params.out}"
-        " 2> {log}"
+        "python {input.script} --cells {input.cells:q} {params.shown} --embedded {params.embedded}"
+        " --planned {params.planned:q} --out {params.out:q} 2> {log:q}"
 
 
 rule figure_3:
@@ -64,5 +66,5 @@ rule figure_3:
         out=lambda wildcards, output: output[0].removesuffix(".pdf"),
         code=code_digest("figures", "tables"),
     shell:
-        "python {input.script} --displacement {input.displacement} --judge {params.judge} --models {params.models}"
-        " --embedded {params.embedded} --out {params.out} 2> {log}"
+        "python {input.script} --displacement {input.displacement:q} --judge {params.judge} --models {params.models}"
+        " --embedded {params.embedded} --out {params.out:q} 2> {log:q}"

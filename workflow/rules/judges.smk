@@ -17,11 +17,12 @@ rule judge_agreement:
     conda:
         "../envs/rcwt.yaml"
     params:
+        planned=PLANNED,
         # The paper's own data bring their judges with them.
         judges=[] if STUDY.config.published else STUDY.config.judges,
         B=STUDY.config.bootstrap.B,
         seed=STUDY.config.bootstrap.seed,
         code=code_digest("agreement"),
     shell:
-        "python {input.script} --trials {input.trials} --scores {input.scores} --judges {params.judges}"
-        " --B {params.B} --seed {params.seed} --out {output} 2> {log}"
+        "python {input.script} --trials {input.trials:q} --scores {input.scores:q} --judges {params.judges}"
+        " --B {params.B} --seed {params.seed} --planned {params.planned:q} --out {output:q} 2> {log:q}"

@@ -46,4 +46,4 @@ rule spend_table:
         terms=lambda wildcards: canonical_json(table_terms(STUDY)),
         code=code_digest("spend"),
     run:
-        jobs.tabulate_spend(log[0], params.terms, input.manifest, input.trials, input.scores, output[0])
+        jobs.tabulate_spend(log[0], STUDY, params.terms, input.manifest, input.trials, input.scores, output[0])

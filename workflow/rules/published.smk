@@ -1,7 +1,7 @@
 # The paper's own per-call CSVs as the two tables of a run; everything below is the same.
 #
 # In:  the CSV files under `artifact`
-# Out: trials.parquet, scores.parquet, published_files.csv (what was read, skipped and why)
+# Out: trials.parquet, scores.parquet, published_files.csv (what was read, skipped and why), planned.json
 # Reruns: when a file, the importer or the task (its evidence gives the ceiling) changes.
 
 
@@ -14,6 +14,7 @@ rule published:
         trials=TRIALS,
         scores=TRIAL_SCORES,
         files=f"{RESULTS}/published_files.csv",
+        planned=PLANNED,
     log:
         f"{RESULTS}/logs/published.log",
     conda:
@@ -24,5 +25,6 @@ rule published:
         targets=STUDY.rescore_targets,
         code=code_digest("published", "manifest"),
     shell:
-        "python {input.script} --artifact {params.artifact:q} --task {params.task} --rescore-targets {params.targets:q}"
-        " --trials {output.trials} --scores {output.scores} --files {output.files} 2> {log}"
+        "python {input.script} --artifact {params.artifact:q} --task {params.task:q} --rescore-targets {params.targets:q}"
+        " --trials {output.trials:q} --scores {output.scores:q} --files {output.files:q}"
+        " --planned {output.planned:q} 2> {log:q}"

@@ -17,9 +17,10 @@ rule intervals:
     conda:
         "../envs/rcwt.yaml"
     params:
+        planned=PLANNED,
         B=STUDY.config.bootstrap.B,
         seed=STUDY.config.bootstrap.seed,
         code=code_digest("statistics"),
     shell:
-        "python {input.script} --trials {input.trials} --scores {input.scores} --kind {wildcards.kind}"
-        " --B {params.B} --seed {params.seed} --out {output} 2> {log}"
+        "python {input.script} --trials {input.trials:q} --scores {input.scores:q} --kind {wildcards.kind}"
+        " --B {params.B} --seed {params.seed} --planned {params.planned:q} --out {output:q} 2> {log:q}"

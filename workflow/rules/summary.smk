@@ -31,12 +31,13 @@ rule summary:
     conda:
         "../envs/rcwt.yaml"
     params:
+        planned=PLANNED,
         embedded=EMBEDDED,
         table=NAMED_TABLES,
         figure=NAMED_FIGURES,
         caps=STUDY.output_caps,
         code=code_digest("summary"),
     shell:
-        "python {input.script} --trials {input.trials} --cells {input.cells} --curves {input.curves}"
-        " --accounts {input.accounts} --paper {input.paper} --embedded {params.embedded} --table {params.table}"
-        " --figure {params.figure} --caps {params.caps:q} --out {output} 2> {log}"
+        "python {input.script} --trials {input.trials:q} --cells {input.cells:q} --curves {input.curves:q}"
+        " --accounts {input.accounts:q} --paper {input.paper:q} --embedded {params.embedded} --table {params.table:q}"
+        " --figure {params.figure:q} --caps {params.caps:q} --planned {params.planned:q} --out {output:q} 2> {log:q}"

@@ -46,13 +46,14 @@ rule table_a1:
     conda:
         "../envs/rcwt.yaml"
     params:
+        planned=PLANNED,
         shown=SHOWN,
         embedded=EMBEDDED,
         out=lambda wildcards, output: output[0].removesuffix(".csv"),
         code=code_digest("tables"),
     shell:
-        "python {input.script} --cells {input.cells} {params.shown} --embedded {params.embedded} --out {params.out}"
-        " 2> {log}"
+        "python {input.script} --cells {input.cells:q} {params.shown} --embedded {params.embedded}"
+        " --planned {params.planned:q} --out {params.out:q} 2> {log:q}"
 
 
 rule table_1:
@@ -67,13 +68,14 @@ rule table_1:
     conda:
         "../envs/rcwt.yaml"
     params:
+        planned=PLANNED,
         shown=SHOWN,
         embedded=EMBEDDED,
         out=lambda wildcards, output: output[0].removesuffix(".csv"),
         code=code_digest("scaling"),
     shell:
-        "python {input.script} --cells {input.cells} --curves {input.curves} {params.shown}"
-        " --embedded {params.embedded} --out {params.out} 2> {log}"
+        "python {input.script} --cells {input.cells:q} --curves {input.curves:q} {params.shown}"
+        " --embedded {params.embedded} --planned {params.planned:q} --out {params.out:q} 2> {log:q}"
 
 
 rule intact_table:
@@ -89,15 +91,16 @@ rule intact_table:
     conda:
         "../envs/rcwt.yaml"
     params:
+        planned=PLANNED,
         experiment=INTACT[:1],
         models=[] if STUDY.config.published else STUDY.config.models,
         embedded=EMBEDDED,
         out=lambda wildcards, output: output[0].removesuffix(".csv"),
         code=code_digest("intact"),
     shell:
-        "python {input.script} --cells {input.cells} --trials {input.trials} --manifest {input.manifest}"
-        " --experiment {params.experiment} --models {params.models} --embedded {params.embedded} --out {params.out}"
-        " 2> {log}"
+        "python {input.script} --cells {input.cells:q} --trials {input.trials:q} --manifest {input.manifest:q}"
+        " --experiment {params.experiment} --models {params.models} --embedded {params.embedded}"
+        " --planned {params.planned:q} --out {params.out:q} 2> {log:q}"
 
 
 rule displacement:
@@ -112,14 +115,16 @@ rule displacement:
     conda:
         "../envs/rcwt.yaml"
     params:
+        planned=PLANNED,
         fixed=["fixed_budget"] if STUDY.config.published else MAIN[:1],
         intact=INTACT_OPEN[:1],
         B=STUDY.config.bootstrap.B,
         seed=STUDY.config.bootstrap.seed,
         code=code_digest("displacement"),
     shell:
-        "python {input.script} --trials {input.trials} --scores {input.scores} --fixed {params.fixed}"
-        " --intact {params.intact} --B {params.B} --seed {params.seed} --out {output} 2> {log}"
+        "python {input.script} --trials {input.trials:q} --scores {input.scores:q} --fixed {params.fixed}"
+        " --intact {params.intact} --B {params.B} --seed {params.seed}"
+        " --planned {params.planned:q} --out {output:q} 2> {log:q}"
 
 
 rule table_2:
@@ -136,13 +141,15 @@ rule table_2:
     conda:
         "../envs/rcwt.yaml"
     params:
+        planned=PLANNED,
         shown=SHOWN,
         embedded=EMBEDDED,
         out=lambda wildcards, output: output[0].removesuffix(".csv"),
         code=code_digest("benchmarks"),
     shell:
-        "python {input.script} --main {input.main} --packs {input.packs} --curves {input.curves}"
-        " --trials {input.trials} {params.shown} --embedded {params.embedded} --out {params.out} 2> {log}"
+        "python {input.script} --main {input.main:q} --packs {input.packs:q} --curves {input.curves:q}"
+        " --trials {input.trials:q} {params.shown} --embedded {params.embedded}"
+        " --planned {params.planned:q} --out {params.out:q} 2> {log:q}"
 
 
 rule pack_items:
@@ -157,6 +164,8 @@ rule pack_items:
     conda:
         "../envs/rcwt.yaml"
     params:
+        planned=PLANNED,
         code=code_digest("pack_items"),
     shell:
-        "python {input.script} --manifest {input.manifest} --scores {input.scores} --out {output} 2> {log}"
+        "python {input.script} --manifest {input.manifest:q} --scores {input.scores:q}"
+        " --planned {params.planned:q} --out {output:q} 2> {log:q}"

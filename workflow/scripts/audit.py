@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from rcwt import manifest as manifests
 from rcwt.aggregation import CellFiles
 from rcwt.audit import KEY_COLUMNS, SAMPLE_COLUMNS, cells_of, draw, read_scored, write_rows, write_scored
+from rcwt.gathering import add_planned_argument, gather_conditions
 from rcwt.scripting import exit_on_error
 from rcwt.tasks import load_task
 
@@ -18,6 +18,7 @@ def main() -> None:
     common.add_argument("--results", type=Path, required=True, help="folder that holds calls/")
     common.add_argument("--models", nargs="+", required=True)
     common.add_argument("--tasks", type=Path, nargs="+", required=True, help="task folders")
+    add_planned_argument(common)
     parser = argparse.ArgumentParser(description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     drawing = commands.add_parser("draw", parents=[common], help="draw a sample")
@@ -30,7 +31,9 @@ def main() -> None:
     checking.add_argument("--out", type=Path, required=True, help="output: the scores by sample and item")
     options = parser.parse_args()
     items = {folder.name: load_task(folder).items for folder in options.tasks}
-    cells = cells_of(manifests.read(options.manifest), CellFiles(options.results), options.models, items)
+    cells = cells_of(
+        gather_conditions(options.manifest, options.planned), CellFiles(options.results), options.models, items
+    )
     if options.command == "draw":
         sample, key = draw(cells, options.per_cell, options.seed)
         write_rows(sample, SAMPLE_COLUMNS, options.sample)

@@ -4,8 +4,8 @@ import argparse
 
 from rcwt.caps import read_caps
 from rcwt.completeness import completeness
+from rcwt.gathering import add_planned_argument, gather_scores, gather_trials
 from rcwt.scripting import exit_on_error
-from rcwt.trials import read_table
 
 
 @exit_on_error
@@ -16,10 +16,15 @@ def main() -> None:
     parser.add_argument("--scores", required=True, help="scores.parquet")
     parser.add_argument("--max-missing", required=True, type=float, help="largest share accepted, 0 to 1")
     parser.add_argument("--caps", default="{}", help="output caps by experiment and model, as JSON (default: none)")
+    add_planned_argument(parser)
     parser.add_argument("--out", required=True, help="table to write")
     options = parser.parse_args()
-    tables = read_table(options.trials), read_table(options.scores)
-    table = completeness(*tables, options.max_missing, read_caps(options.caps))
+    table = completeness(
+        gather_trials(options.trials, options.planned),
+        gather_scores(options.scores, options.planned),
+        options.max_missing,
+        read_caps(options.caps),
+    )
     table.to_csv(options.out, index=False, lineterminator="\n")
 
 

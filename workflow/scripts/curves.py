@@ -2,13 +2,15 @@
 
 import argparse
 import sys
+from pathlib import Path
 
 import pandas as pd
 
 from rcwt.errors import RcwtError
+from rcwt.gathering import add_planned_argument, gather_cells, gather_scores, gather_trials
 from rcwt.refits import curve_fits
-from rcwt.statistics import CELL_COLUMNS, read_cells, write_csv
-from rcwt.trials import read_table
+from rcwt.sealed import seal
+from rcwt.statistics import CELL_COLUMNS, write_csv
 
 
 def main() -> int:
@@ -20,16 +22,18 @@ def main() -> int:
     parser.add_argument("--kind", nargs="+", help="only trials of these kinds; without it, all")
     parser.add_argument("--B", type=int, default=10_000, help="refits of each interval")
     parser.add_argument("--seed", type=int, default=0, help="the configuration's bootstrap seed")
+    add_planned_argument(parser)
     parser.add_argument("--out", required=True, help="CSV to write")
     options = parser.parse_args()
     try:
-        tables = [read_cells(path) for path in options.cells] or [pd.DataFrame(columns=CELL_COLUMNS)]
+        tables = [gather_cells(path, options.planned) for path in options.cells] or [pd.DataFrame(columns=CELL_COLUMNS)]
         cells = pd.concat(tables, ignore_index=True)
-        trials = read_table(options.trials)
+        trials = gather_trials(options.trials, options.planned)
         if options.kind:
             trials = trials[trials["kind"].isin(options.kind)]
-        scores = read_table(options.scores)
+        scores = gather_scores(options.scores, options.planned)
         write_csv(curve_fits(cells, trials, scores, options.B, options.seed), options.out)
+        seal(Path(options.out))
     except (RcwtError, OSError) as error:
         print(f"curves: {error}", file=sys.stderr)
         return 1

@@ -1,11 +1,13 @@
 """What the fixed budget loses at each amount of coordination content, and what the intact task loses there."""
 
 import argparse
+from pathlib import Path
 
 from rcwt.displacement import displacement
+from rcwt.gathering import add_planned_argument, gather_scores, gather_trials
 from rcwt.scripting import exit_on_error
+from rcwt.sealed import seal
 from rcwt.statistics import write_csv
-from rcwt.trials import read_table
 
 
 @exit_on_error
@@ -18,17 +20,19 @@ def main() -> None:
     parser.add_argument("--intact", nargs="?", help="experiment whose reference is whole")
     parser.add_argument("--B", type=int, default=10_000, help="resamples")
     parser.add_argument("--seed", type=int, default=0, help="the configuration's bootstrap seed")
+    add_planned_argument(parser)
     parser.add_argument("--out", required=True, help="CSV to write")
     options = parser.parse_args()
     table = displacement(
-        read_table(options.trials),
-        read_table(options.scores),
+        gather_trials(options.trials, options.planned),
+        gather_scores(options.scores, options.planned),
         options.fixed,
         options.intact,
         options.B,
         options.seed,
     )
     write_csv(table, options.out)
+    seal(Path(options.out))
 
 
 if __name__ == "__main__":

@@ -41,9 +41,9 @@ from rcwt.figures import (
     split,
     style,
 )
+from rcwt.gathering import add_planned_argument, gather_cells
 from rcwt.intervals import Floats
 from rcwt.scripting import exit_on_error
-from rcwt.statistics import read_cells
 from rcwt.tables import (
     MAIN_EXPERIMENT,
     MAIN_WINDOW,
@@ -363,10 +363,14 @@ def main() -> None:
     parser.add_argument("--curves", required=True, help="curve_fits.csv")
     parser.add_argument("--paper", help="the paper's printed Table A1; without it no hollow marks")
     add_selection_arguments(parser)
+    add_planned_argument(parser)
     parser.add_argument("--out", required=True, metavar="PREFIX", help="writes PREFIX.pdf, PREFIX.png and PREFIX.svg")
     options = parser.parse_args()
     paper = printed_values(options.paper) if options.paper else _EMPTY
-    save(draw(select_from(read_cells(options.cells), options), read_curves(options.curves), paper), options.out)
+    save(
+        draw(select_from(gather_cells(options.cells, options.planned), options), read_curves(options.curves), paper),
+        options.out,
+    )
 
 
 if __name__ == "__main__":

@@ -34,8 +34,8 @@ from rcwt.figures import (
     save,
     style,
 )
+from rcwt.gathering import add_planned_argument, gather_cells
 from rcwt.scripting import exit_on_error
-from rcwt.statistics import read_cells
 from rcwt.tables import Selection, add_selection_arguments, select_windows
 
 CEILING_COLOUR = "#D5D5D5"
@@ -224,10 +224,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Figure 2: accuracy in all windows, by share and by residual tokens.")
     parser.add_argument("--cells", required=True, help="cells table")
     add_selection_arguments(parser)
+    add_planned_argument(parser)
     parser.add_argument("--out", required=True, metavar="PREFIX", help="writes PREFIX.pdf, PREFIX.png and PREFIX.svg")
     options = parser.parse_args()
     shown: dict[str, Any] = {name: getattr(options, name) for name in ("judge", "experiment", "models", "embedded")}
-    save(draw(select_windows(read_cells(options.cells), **shown)), options.out)
+    save(draw(select_windows(gather_cells(options.cells, options.planned), **shown)), options.out)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from rcwt.displacement import read_displacement
 from rcwt.figures import NORMAL, PALETTE, WIDTH, Series, legend_columns, message_figure, save, style
 from rcwt.intervals import Floats
 from rcwt.reader import LABEL, NAME
@@ -127,7 +128,7 @@ def main() -> None:
     parser.add_argument("--embedded", nargs="*", default=[NAME], help=f"models that are the {LABEL} (default: {NAME})")
     parser.add_argument("--out", required=True, metavar="PREFIX", help="writes PREFIX.pdf, PREFIX.png and PREFIX.svg")
     options = parser.parse_args()
-    table = pd.read_csv(options.displacement, keep_default_na=False, na_values=[""])
+    table = read_displacement(options.displacement)
     judge = options.judge or next(iter(table["judge"]), None)
     shown = table[table["judge"] == judge]
     save(draw(shown, options.models or paper_order(shown["model"]), options.embedded), options.out)

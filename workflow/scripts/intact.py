@@ -1,14 +1,11 @@
 """The intact task's table: complete calls beside growing coordination content, in the paper's form and in full."""
 
 import argparse
-from pathlib import Path
 
-from rcwt import manifest
+from rcwt.gathering import add_planned_argument, gather_cells, gather_conditions, gather_trials
 from rcwt.intact import intact_full, write_intact
 from rcwt.reader import NAME
 from rcwt.scripting import exit_on_error
-from rcwt.statistics import read_cells
-from rcwt.trials import read_table
 
 
 @exit_on_error
@@ -21,13 +18,19 @@ def main() -> None:
     parser.add_argument("--experiment", nargs="?", default="intact", help="which one of the cells (default: intact)")
     parser.add_argument("--models", nargs="*", default=[], help="only these; default: all")
     parser.add_argument("--embedded", nargs="*", default=[NAME], help="models that are the embedded reader")
+    add_planned_argument(parser)
     parser.add_argument("--out", required=True, metavar="PREFIX", help="writes PREFIX.csv, .md, .tex and _full.csv")
     options = parser.parse_args()
-    rows = [row for path in options.manifest for row in manifest.read(Path(path))]
+    rows = [row for path in options.manifest for row in gather_conditions(path, options.planned)]
     sent = {
         (row["window"], row["order"]): row["prompt_tokens"] for row in rows if row["experiment"] == options.experiment
     }
-    full = intact_full(read_cells(options.cells), read_table(options.trials), sent, options.experiment)
+    full = intact_full(
+        gather_cells(options.cells, options.planned),
+        gather_trials(options.trials, options.planned),
+        sent,
+        options.experiment,
+    )
     shown = full[full["model"].isin(options.models)] if options.models else full
     write_intact(shown, options.embedded, options.out)
 

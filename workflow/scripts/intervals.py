@@ -2,10 +2,12 @@
 
 import argparse
 import sys
+from pathlib import Path
 
 from rcwt.errors import RcwtError
+from rcwt.gathering import add_planned_argument, gather_scores, gather_trials
+from rcwt.sealed import seal
 from rcwt.statistics import cells, write_csv
-from rcwt.trials import read_table
 
 
 def main() -> int:
@@ -16,12 +18,14 @@ def main() -> int:
     parser.add_argument("--kind", required=True, help="kind of experiment, as in the trials' column 'kind'")
     parser.add_argument("--B", type=int, default=10_000, help="bootstrap draws")
     parser.add_argument("--seed", type=int, default=0, help="the configuration's bootstrap seed")
+    add_planned_argument(parser)
     parser.add_argument("--out", required=True, help="CSV to write")
     options = parser.parse_args()
     try:
-        trials = read_table(options.trials)
+        trials = gather_trials(options.trials, options.planned)
         trials = trials[trials["kind"] == options.kind]
-        write_csv(cells(trials, read_table(options.scores), options.B, options.seed), options.out)
+        write_csv(cells(trials, gather_scores(options.scores, options.planned), options.B, options.seed), options.out)
+        seal(Path(options.out))
     except (RcwtError, OSError) as error:
         print(f"intervals: {error}", file=sys.stderr)
         return 1

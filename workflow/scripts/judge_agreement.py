@@ -3,9 +3,9 @@
 import argparse
 
 from rcwt.agreement import judge_agreement
+from rcwt.gathering import add_planned_argument, gather_scores, gather_trials
 from rcwt.scripting import exit_on_error
 from rcwt.statistics import write_csv
-from rcwt.trials import read_table
 
 
 @exit_on_error
@@ -17,9 +17,10 @@ def main() -> None:
     parser.add_argument("--judges", nargs="*", default=[], help="in their order; without it, headline judges first")
     parser.add_argument("--B", type=int, default=10_000, help="bootstrap draws")
     parser.add_argument("--seed", type=int, default=0, help="the configuration's bootstrap seed")
+    add_planned_argument(parser)
     parser.add_argument("--out", required=True, help="CSV to write")
     options = parser.parse_args()
-    trials, scores = read_table(options.trials), read_table(options.scores)
+    trials, scores = gather_trials(options.trials, options.planned), gather_scores(options.scores, options.planned)
     write_csv(judge_agreement(trials, scores, options.judges, options.B, options.seed), options.out)
 
 

@@ -1,8 +1,9 @@
 """Import the paper's per-call CSV files: `trials.parquet`, `scores.parquet` and a report on every file.
 
     python workflow/scripts/published.py --artifact DIR --task DIR --trials OUT --scores OUT --files OUT.csv
+        [--planned OUT.json]
 
-All three files appear together or not at all: they are written under temporary names and renamed at the end.
+All files appear together or not at all: they are written under temporary names and renamed at the end.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import pandas as pd
 
 from rcwt.errors import ConfigError, RcwtError
 from rcwt.manifest import ceiling_of_budgets
+from rcwt.planned import Planned
 from rcwt.published import import_artifact, with_ceilings
 from rcwt.published_kinds import INTACT_TASK, MAIN_TASK
 from rcwt.tasks import load_task
@@ -44,6 +46,7 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
         ("files", "report"),
     ):
         parser.add_argument(f"--{name}", required=True, type=Path, metavar="OUT", help=what)
+    parser.add_argument("--planned", type=Path, metavar="OUT", help="the cells that were read, for the steps below")
     return parser.parse_args(argv)
 
 
@@ -94,13 +97,14 @@ def main(argv: list[str] | None = None) -> int:
     try:
         imported = import_artifact(options.artifact, rescore_targets(options.rescore_targets))
         trials = main_task_ceilings(imported.trials, options.task)
-        write_together(
-            {
-                options.trials: lambda path: write_table(trials, TRIAL_SCHEMA, path),
-                options.scores: lambda path: write_table(imported.scores, SCORE_SCHEMA, path),
-                options.files: lambda path: imported.files.to_csv(path, index=False),
-            }
-        )
+        writers: dict[Path, Callable[[Path], object]] = {
+            options.trials: lambda path: write_table(trials, TRIAL_SCHEMA, path),
+            options.scores: lambda path: write_table(imported.scores, SCORE_SCHEMA, path),
+            options.files: lambda path: imported.files.to_csv(path, index=False),
+        }
+        if options.planned is not None:
+            writers[options.planned] = Planned.found(trials, imported.scores).write
+        write_together(writers)
     except (RcwtError, OSError) as error:
         print(f"published: {error}", file=sys.stderr)
         return 1

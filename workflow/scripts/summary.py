@@ -6,13 +6,12 @@ from pathlib import Path
 from rcwt.accounts import read_accounts
 from rcwt.caps import read_caps
 from rcwt.digests import write_text
+from rcwt.gathering import add_planned_argument, gather_cells, gather_trials
 from rcwt.printed import read_printed
 from rcwt.reader import LABEL, NAME
 from rcwt.scripting import exit_on_error
-from rcwt.statistics import read_cells
 from rcwt.summary import summary
 from rcwt.tables import read_curves
-from rcwt.trials import read_table
 
 
 @exit_on_error
@@ -28,11 +27,12 @@ def main() -> None:
     parser.add_argument("--table", nargs="*", default=[], help="where the tables are, each as KIND=PLACE")
     parser.add_argument("--figure", nargs="*", default=[], help="where the figures are, each as KIND=PLACE")
     parser.add_argument("--caps", default="{}", help="output caps by experiment and model, as JSON (default: none)")
+    add_planned_argument(parser)
     parser.add_argument("--out", type=Path, required=True, help="text file to write")
     options = parser.parse_args()
     text = summary(
-        read_table(options.trials),
-        [read_cells(path) for path in options.cells],
+        gather_trials(options.trials, options.planned),
+        [gather_cells(path, options.planned) for path in options.cells],
         read_curves(options.curves),
         [_place(text) for text in options.table],
         [_place(text) for text in options.figure],

@@ -2,9 +2,9 @@
 
 import argparse
 
+from rcwt.gathering import add_planned_argument, gather_cells
 from rcwt.scaling import scaling_from, write_table_1
 from rcwt.scripting import exit_on_error
-from rcwt.statistics import read_cells
 from rcwt.tables import add_selection_arguments, read_curves
 
 
@@ -15,11 +15,14 @@ def main() -> None:
     parser.add_argument("--cells", required=True, help="cells table")
     parser.add_argument("--curves", required=True, help="curve_fits.csv")
     add_selection_arguments(parser)
+    add_planned_argument(parser)
     parser.add_argument(
         "--out", required=True, metavar="PREFIX", help="writes PREFIX.csv, PREFIX_full.csv, PREFIX.md and PREFIX.tex"
     )
     options = parser.parse_args()
-    write_table_1(scaling_from(read_cells(options.cells), read_curves(options.curves), options), options.out)
+    write_table_1(
+        scaling_from(gather_cells(options.cells, options.planned), read_curves(options.curves), options), options.out
+    )
 
 
 if __name__ == "__main__":

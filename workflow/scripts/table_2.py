@@ -3,10 +3,9 @@
 import argparse
 
 from rcwt.benchmarks import table_2_full, write_table_2
+from rcwt.gathering import add_planned_argument, gather_cells, gather_trials
 from rcwt.scripting import exit_on_error
-from rcwt.statistics import read_cells
 from rcwt.tables import add_selection_arguments, read_curves, select_from
-from rcwt.trials import read_table
 
 
 @exit_on_error
@@ -18,12 +17,15 @@ def main() -> None:
     parser.add_argument("--curves", required=True, help="curve_fits.csv")
     parser.add_argument("--trials", required=True, help="trials.parquet")
     add_selection_arguments(parser)
+    add_planned_argument(parser)
     parser.add_argument("--out", required=True, metavar="PREFIX", help="writes PREFIX.csv, .md, .tex and _full.csv")
     options = parser.parse_args()
-    shown = select_from(read_cells(options.main), options)
-    curves, trials = read_curves(options.curves), read_table(options.trials)
+    shown = select_from(gather_cells(options.main, options.planned), options)
+    curves, trials = read_curves(options.curves), gather_trials(options.trials, options.planned)
     write_table_2(
-        table_2_full(shown, read_cells(options.packs), curves, trials, options.models), options.embedded, options.out
+        table_2_full(shown, gather_cells(options.packs, options.planned), curves, trials, options.models),
+        options.embedded,
+        options.out,
     )
 
 

@@ -2,8 +2,8 @@
 
 import argparse
 
+from rcwt.gathering import add_planned_argument, gather_cells
 from rcwt.scripting import exit_on_error
-from rcwt.statistics import read_cells
 from rcwt.tables import add_selection_arguments, select_from, write_table_a1
 
 
@@ -13,9 +13,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cells", required=True, help="cells table")
     add_selection_arguments(parser)
+    add_planned_argument(parser)
     parser.add_argument("--out", required=True, metavar="PREFIX", help="writes PREFIX.csv, PREFIX.md and PREFIX.tex")
     options = parser.parse_args()
-    write_table_a1(select_from(read_cells(options.cells), options), options.out)
+    write_table_a1(select_from(gather_cells(options.cells, options.planned), options), options.out)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,13 @@
 """Three accounts of how the cliff moves with the window, fitted to all windows at once, from a cells table."""
 
 import argparse
+from pathlib import Path
 
 from rcwt.accounts import window_accounts
+from rcwt.gathering import add_planned_argument, gather_cells
 from rcwt.scripting import exit_on_error
-from rcwt.statistics import read_cells, write_csv
+from rcwt.sealed import seal
+from rcwt.statistics import write_csv
 
 
 @exit_on_error
@@ -12,9 +15,11 @@ def main() -> None:
     """Read the cells, fit the accounts of every model and judge, write them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cells", required=True, help="cells table")
+    add_planned_argument(parser)
     parser.add_argument("--out", required=True, help="CSV to write")
     options = parser.parse_args()
-    write_csv(window_accounts(read_cells(options.cells)), options.out)
+    write_csv(window_accounts(gather_cells(options.cells, options.planned)), options.out)
+    seal(Path(options.out))
 
 
 if __name__ == "__main__":

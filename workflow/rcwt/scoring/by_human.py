@@ -1,12 +1,12 @@
 """Scores that a person gave to a sample of trials, as one more judge of a cell."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rcwt.digests import digest
 from rcwt.records import TrialRecord
 from rcwt.scoring.outcomes import TrialScores, non_answer, reply_of, unscored
+from rcwt.sealed import damaged, read_json, require_seal
 from rcwt.task_items import Item
 
 #: A person's scores: 0 or 1 by item, by sample id; an item that was left open is not there.
@@ -23,8 +23,14 @@ def sample_id(record: TrialRecord) -> str:
 
 
 def read_audit_scores(path: Path) -> Audit:
-    """Read the scores that `rcwt.audit` has checked and written."""
-    scores: Audit = json.loads(path.read_text(encoding="utf-8"))
+    """Read the scores that `rcwt.audit` has checked and written. Raises StaleResultError for anything else."""
+    scores = read_json(path)
+    for sample, items in scores.items():
+        if not isinstance(items, dict) or any(
+            type(score) is not int or score not in (0, 1) for score in items.values()
+        ):
+            raise damaged(path, f"{sample} has other scores than 0 and 1")
+    require_seal(path)
     return scores
 
 

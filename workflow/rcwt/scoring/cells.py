@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING
 from rcwt.config import HUMAN_JUDGE, RULES_JUDGE
 from rcwt.digests import file_digest
 from rcwt.packs.items import item_name
-from rcwt.records import Response, TrialRecord, read_records
+from rcwt.records import Response, TrialRecord, planned_records
 from rcwt.requests import Request
 from rcwt.scoring.by_form import by_answers, by_fields
 from rcwt.scoring.by_human import by_human, read_audit_scores
 from rcwt.scoring.by_packs import by_packs
 from rcwt.scoring.by_rules import by_rules
 from rcwt.scoring.model_judge import by_model
-from rcwt.scoring.outcomes import CellScores, TrialScores, read_scores, unscored, write_scores
+from rcwt.scoring.outcomes import CellScores, TrialScores, read_scores, scores_at, unscored, write_scores
 from rcwt.statuses import PROMPT_CUT
 from rcwt.task_items import Item
 
 if TYPE_CHECKING:
     from rcwt.study import Study
 
-__all__ = ["CellScores", "TrialScores", "read_scores", "score_cell", "write_scores"]
+__all__ = ["CellScores", "TrialScores", "read_scores", "score_cell", "scores_at", "write_scores"]
 
 
 def score_cell(study: "Study", condition: str, judge: str, calls: Path, audit: Sequence[str]) -> CellScores:
@@ -32,7 +32,7 @@ def score_cell(study: "Study", condition: str, judge: str, calls: Path, audit: S
 
     Raises CallError where a language-model judge could not be reached; what it has answered is in the cache.
     """
-    records = read_records(calls)
+    records = planned_records(calls, condition, study.prompts[condition].sha256, study.conditions[condition].trials)
     # What answers a prompt that the server cut answers another question: no judge is asked about it.
     whole = [record for record in records if record.response.status != PROMPT_CUT]
     scored = {scores.trial: scores for scores in _judged(study, condition, judge, whole, audit)}

@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from rcwt.errors import StaleResultError
 from rcwt.records import TrialRecord
+from rcwt.sealed import damaged, read_bytes
 from rcwt.statuses import NON_ANSWERS, PROMPT_CUT
 from rcwt.task_items import ExactField, Item, NamedAnswer
 
@@ -78,8 +78,17 @@ def write_scores(scores: CellScores, path: Path) -> None:
 def read_scores(path: Path) -> CellScores:
     """Read a cell's scores. Raises StaleResultError for a file that is not of this form."""
     try:
-        return CellScores.model_validate_json(path.read_bytes())
+        return CellScores.model_validate_json(read_bytes(path))
     except ValidationError:
-        raise StaleResultError(
-            f"{path}: not the scores of a cell; the file was cut or written by another version. Delete it and run again"
-        ) from None
+        raise damaged(path, "not the scores of a cell") from None
+
+
+def scores_at(path: Path) -> CellScores:
+    """Read the scores of the cell and judge that a file's place names: `<judge>/<model>/<condition>.json`.
+
+    Raises StaleResultError also for those of another one.
+    """
+    scores = read_scores(path)
+    if (scores.judge, scores.model, scores.condition) != (path.parts[-3], path.parts[-2], path.stem):
+        raise damaged(path, f"holds the scores of {scores.condition} on {scores.model} by {scores.judge}")
+    return scores
