@@ -78,7 +78,8 @@ def _spelled(key: str) -> tuple[list[str], re.Pattern[str]]:
 def _escaped(sign: str) -> str:
     """The pattern of a sign as it is, or escaped in any of the ways."""
     spellings = [f"\\{sign}", *(form.format(ord(sign)) for form in _CODES), html.escape(sign), sign]
-    return f"(?:{'|'.join(map(re.escape, spellings))})"
+    # Each once: two equal ones would be tried in all combinations.
+    return f"(?:{'|'.join(map(re.escape, dict.fromkeys(spellings)))})"
 
 
 class _Scrubbed(logging.Filter):
