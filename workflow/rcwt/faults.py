@@ -16,6 +16,7 @@ from typing import Any
 from rcwt.bodies import parts_of, read_json
 from rcwt.errors import CallError, RcwtError
 from rcwt.keys import scrub
+from rcwt.visible import in_one_line
 
 #: Longest part of a provider's message that is kept, in characters.
 LONGEST_CAUSE = 500
@@ -285,7 +286,7 @@ def _has(text: str, words: tuple[str, ...]) -> bool:
 
 
 def _kept(text: str) -> str:
-    one_line = " ".join(scrub(text).split())
+    one_line = in_one_line(scrub(text))
     return one_line if len(one_line) <= LONGEST_CAUSE else one_line[:LONGEST_CAUSE] + "…"
 
 

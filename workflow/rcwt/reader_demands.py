@@ -22,7 +22,9 @@ _FIELD_LINE = re.compile(
 _FIELD_PAIR = re.compile(r"\"([A-Za-z_]\w*)\"\s*:\s*(?:\"([^\"]*)\"|<([^>]*)>|([^,}\n]*))")
 _FIELD_NAME = re.compile(r"[\"`]([A-Za-z_]\w*)[\"`]|\b([a-z]+\d*(?:_[a-z0-9]+)+)\b")
 
-_CODE = re.compile(r"^[^\S\n]*+(?:def \w+\(|class \w+|for \w+ in .*:$|while .*:$|return\b|[a-z_]\w* = \S)", re.MULTILINE)
+_CODE = re.compile(
+    r"^[^\S\n]*+(?:def \w+\(|class \w+|for \w+ in .*:$|while .*:$|return\b|[a-z_]\w* = \S)", re.MULTILINE
+)
 _YES_NO_FORMAT = re.compile(
     r"\byes\b\W{0,3}(?:or|and|/|\|)?\W{0,3}\bno\b|\btrue\b\W{0,3}(?:or|/|\|)\W{0,3}false\b", re.IGNORECASE
 )

@@ -14,7 +14,9 @@ from rcwt.scoring.by_packs import by_packs
 from rcwt.scoring.by_rules import by_rules
 from rcwt.scoring.model_judge import by_model
 from rcwt.scoring.outcomes import CellScores, TrialScores, read_scores, write_scores
+from rcwt.scoring.patterns import RunawayPatternError
 from rcwt.task_items import Item
+from rcwt.tasks import runaway
 
 if TYPE_CHECKING:
     from rcwt.study import Study
@@ -26,23 +28,14 @@ def score_cell(study: "Study", condition: str, judge: str, calls: Path, audit: S
     """Score a cell's calls file. `audit` is the file of the person's scores, for the judge `human` alone.
 
     Raises CallError where a language-model judge could not be reached; what it has answered is in the cache.
+    Raises TaskError naming a pattern of the task that runs away on a reply: the cell has no scores then.
     """
     records = read_records(calls)
-    asked = study.conditions[condition]
-    task = study.tasks[asked.task]
-    items = task.items
-    if pack := study.pack_of(asked):
-        scores = by_packs(records, pack.questions)
-    elif asked.question is not None:
-        scores = by_fields(records, task.fields)
-    elif asked.kind == "algorithmic":
-        scores = by_answers(records, task.answers)
-    elif judge == RULES_JUDGE:
-        scores = by_rules(records, items)
-    elif judge == HUMAN_JUDGE:
-        scores = by_human(records, items, read_audit_scores(Path(audit[0])))
-    else:
-        scores = _by_model(study, condition, judge, records, items)
+    try:
+        scores = _scores(study, condition, judge, records, audit)
+    except RunawayPatternError as error:
+        task = study.tasks[study.conditions[condition].task]
+        raise runaway(task, error, f"a reply of {records[0].model} to {condition}") from None
     return CellScores(
         condition=records[0].condition,
         model=records[0].model,
@@ -51,6 +44,25 @@ def score_cell(study: "Study", condition: str, judge: str, calls: Path, audit: S
         calls_sha256=file_digest(calls),
         scores=tuple(scores),
     )
+
+
+def _scores(
+    study: "Study", condition: str, judge: str, records: Sequence[TrialRecord], audit: Sequence[str]
+) -> list[TrialScores]:
+    asked = study.conditions[condition]
+    task = study.tasks[asked.task]
+    items = task.items
+    if pack := study.pack_of(asked):
+        return by_packs(records, pack.questions)
+    if asked.question is not None:
+        return by_fields(records, task.fields)
+    if asked.kind == "algorithmic":
+        return by_answers(records, task.answers)
+    if judge == RULES_JUDGE:
+        return by_rules(records, items)
+    if judge == HUMAN_JUDGE:
+        return by_human(records, items, read_audit_scores(Path(audit[0])))
+    return _by_model(study, condition, judge, records, items)
 
 
 def _by_model(

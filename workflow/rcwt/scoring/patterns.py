@@ -44,9 +44,8 @@ _ALONE_S = 0.05
 _SHOWN = 60
 
 # As `re` has it: `regex` counts combining marks as parts of a word, the one behind an emoji too.
-_WORD, _NO_WORD = r"[\p{L}\p{N}_]", r"[^\p{L}\p{N}_]"
-_EDGE_BEFORE = rf"(?:(?<!{_WORD})|(?={_NO_WORD}))"
-_EDGE_AFTER = rf"(?:(?!{_WORD})|(?<={_NO_WORD}))"
+_WORD = r"[\p{L}\p{N}_]"
+_EDGE = rf"(?:(?<!{_WORD})|(?!{_WORD}))"
 _NUMBER_BEFORE = r"(?<!\d)(?<!\d[.,/^-])(?<!\s-)(?<!^-)"
 _NUMBER_AFTER = r"(?!\d)(?![.,/^-]\d)"
 
@@ -77,7 +76,7 @@ class RunawayPatternError(RcwtError):
         self.source = source
         shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
         self.found = f"'{source}', which runs for more than {LONGEST_SEARCH_S:g} s of CPU on {len(text)} characters "
-        self.found += f"that begin with {shown!r}"
+        self.found += f"that begin with '{shown}'"
         super().__init__(
             f"pattern: found {self.found}; accepted: a pattern whose parts cannot match the same text in many ways. "
             "Bound its repetitions, as in [^.]{0,80} for .*, or make them possessive, as in \\w*+"
@@ -139,12 +138,12 @@ def compile_pattern(source: str) -> Pattern:
     found in an empty text.
     """
     body = _NUMBER.sub(_guard_number, _normalise_text(source.strip()))
-    edged = _WILDCARD_THEN_WORD.sub(lambda match: match[1] + _EDGE_BEFORE, body)
+    edged = _WILDCARD_THEN_WORD.sub(lambda match: match[1] + _EDGE, body)
     try:
         # The language is that of `re`, which refuses what `regex` has beyond it.
         re.compile(source)
         re.compile(f"(?:{body})")
-        compiled = regex.compile(f"{_EDGE_BEFORE}(?:{edged}){_EDGE_AFTER}", regex.IGNORECASE)
+        compiled = regex.compile(f"{_EDGE}(?:{edged}){_EDGE}", regex.IGNORECASE)
     except (re.error, regex.error) as error:
         raise ValueError(f"not a regular expression: {error}") from None
     if compiled.search("", timeout=LONGEST_SEARCH_S):
