@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 #: CPU seconds of the process that one search may take, so a busy machine stops none. The patterns of the bundled tasks
 #: take less than a second for a reply of a megabyte.
-LONGEST_SEARCH_S = 20.0
+LONGEST_SEARCH_S = 10.0
 #: CPU seconds after which a search begins anew and lets other threads run. To let them run from the start would cost
 #: more than most searches.
 _ALONE_S = 0.05
@@ -75,11 +75,10 @@ class RunawayPatternError(RcwtError):
     def __init__(self, source: str, text: str) -> None:
         self.source = source
         shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
-        self.found = f"'{source}', which runs for more than {LONGEST_SEARCH_S:g} s of CPU on {len(text)} characters "
-        self.found += f"that begin with '{shown}'"
         super().__init__(
-            f"pattern: found {self.found}; accepted: a pattern whose parts cannot match the same text in many ways. "
-            "Bound its repetitions, as in [^.]{0,80} for .*, or make them possessive, as in \\w*+"
+            f"found the pattern '{source}', which runs for more than {LONGEST_SEARCH_S:g} s of CPU on the "
+            f"{len(text)} characters '{shown}'; accepted: a pattern whose parts match no text in very many ways. "
+            "Bound what repeats, as in [^.]{0,80} for .*, or let it keep what it took, as in \\w*+"
         )
 
 
