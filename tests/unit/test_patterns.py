@@ -117,8 +117,8 @@ def test_patterns_that_say_nothing_or_do_not_compile(pattern: str) -> None:
         compile_pattern(pattern)
 
 
-@pytest.mark.parametrize("pattern", ["(?:a|aa)+b", "a.*a.*a.*a.*a.*[bc]"])
-def test_a_pattern_that_runs_away_is_stopped_and_named(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pattern_that_runs_away_is_stopped_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    pattern = "(?:a|aa)+b"
     monkeypatch.setattr(patterns, "LONGEST_SEARCH_S", 0.2)
     for search in (lambda found: found.found_in("a" * 3000), lambda found: found.taken_out("a" * 3000, "")):
         with pytest.raises(RunawayPatternError, match=r"more than 0.2 s of CPU on the 3000 characters 'aaaa") as caught:

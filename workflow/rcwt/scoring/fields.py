@@ -149,16 +149,17 @@ def _objects(text: str, known: Mapping[str, str]) -> Iterator[_Members]:
     """
     at, broken, braces = 0, False, Braces(text)
     left = _MOST_READINGS * len(text)
-    while (opening := _OBJECT.search(text, at)) and left >= 0:
+    while (opening := _OBJECT.search(text, at)) and braces.passed <= left:
         start = opening.start()
         if broken and not _alone(text, at, start):
             at = start + 1
             continue
         try:
             value, end = _decoded(text, start, braces)
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError) as error:
             closed = braces.closing(start)
-            left -= (closed or len(text)) - start
+            reached: int = getattr(error, "pos", len(text)) if closed is None else closed
+            left -= reached - start
             broken = broken or closed is None or any(name in text[start:closed].casefold() for name in known)
             at = start + 1 if broken or closed is None else closed
             continue
@@ -194,9 +195,11 @@ class Braces:
     """Where the objects of a text end, by their braces outside strings.
 
     What was passed on the way to one end is remembered: a reply may open thousands of objects and close none.
+    `passed` counts the characters that were passed.
     """
 
     def __init__(self, text: str) -> None:
+        self.passed = 0
         self._text = text
         self._closings: dict[int, int | None] = {}
 
@@ -212,6 +215,7 @@ class Braces:
                     if not open_braces:
                         break
             self._closings.update(dict.fromkeys(open_braces))
+            self.passed += (self._closings[opening] or len(self._text)) - opening
         return self._closings[opening]
 
 
