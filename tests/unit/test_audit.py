@@ -5,9 +5,22 @@ import io
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from judge_helpers import ITEMS, record
 
-from rcwt.audit import KEY_COLUMNS, SAMPLE_COLUMNS, AuditError, Cell, Row, draw, read_scored, write_rows
+from rcwt.audit import (
+    KEY_COLUMNS,
+    SAMPLE_COLUMNS,
+    AuditError,
+    Cell,
+    Row,
+    as_text,
+    draw,
+    read_scored,
+    read_text,
+    write_rows,
+)
 from rcwt.scoring.by_human import by_human, sample_id
 
 REPLY = 'The limit is 8KB; "one" week,\nor so.\r\n= not a formula\u2028end'
@@ -147,3 +160,47 @@ def test_a_person_is_a_judge_of_the_sampled_trials_only() -> None:
 
 def test_equal_replies_of_two_cells_are_two_samples() -> None:
     assert len({sample_id(trial) for one in CELLS for trial in one.records}) == 5 * len(CELLS)
+
+
+# What OWASP's page on CSV injection lists; a spreadsheet may trim what stands before the sign.
+FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "＝1", "=cmd|' /C calc'!A0"]
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+@pytest.mark.parametrize("marks", ["", "'", "''"])
+def test_a_reply_that_is_a_formula_is_a_text_in_the_sample(tmp_path: Path, formula: str, marks: str) -> None:
+    reply = marks + formula
+    cells = [Cell({**CELLS[0].condition, "trials": 1}, [record(0, reply)], ITEMS)]
+    sample, _ = draw(iter(cells), per_cell=1, seed=0)
+    path = written(sample, tmp_path / "a.csv", pg_limit="1")
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["reply"] for row in rows} == {f"'{reply}"}
+    assert {read_text(row["reply"]) for row in rows} == {reply}
+    right = read_scored(path, iter(cells))
+    assert [*right.values()] == [{"pg_limit": 1}]
+    # A spreadsheet that takes the apostrophe for its own sign of a text drops it when it saves the file.
+    with (tmp_path / "b.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([SAMPLE_COLUMNS, *([*({**row, "reply": reply}.values())] for row in rows)])
+    assert read_scored(tmp_path / "b.csv", iter(cells)) == right
+
+
+_TEXTS = st.text(st.characters(codec="utf-8")) | st.text(st.sampled_from("'=+-@\t\r\n \x00\"a;,＝"), max_size=8)
+
+
+@given(_TEXTS)
+@example("''=")
+def test_every_text_comes_back_from_its_cell(text: str) -> None:
+    cell = as_text(text)
+    assert read_text(cell) == text
+    assert cell.lstrip()[:1] not in tuple("=+-@＝＋－＠")
+    assert cell[:1] not in ("\t", "\r", "\n")
+    assert cell in (text, f"'{text}")
+    line = io.StringIO(newline="")
+    csv.writer(line, quoting=csv.QUOTE_ALL).writerow([cell])
+    assert read_text(next(csv.reader(io.StringIO(line.getvalue(), newline="")))[0]) == text
+
+
+@pytest.mark.parametrize("number", [-1, -0.5, 0, 2.5])
+def test_a_negative_number_is_no_formula(number: float) -> None:
+    assert as_text(number) == number

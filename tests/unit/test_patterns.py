@@ -1,11 +1,15 @@
 """The pattern language of the rule judge, and the normalised spelling that its patterns are read against."""
 
+import re
+import threading
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcwt.scoring.normalise import normalise
-from rcwt.scoring.patterns import compile_pattern
+from rcwt.scoring import patterns
+from rcwt.scoring.normalise import _UNDERSCORES, _unemphasised, _unlinked, normalise
+from rcwt.scoring.patterns import RunawayPatternError, compile_pattern
 
 
 @pytest.mark.parametrize(
@@ -111,3 +115,76 @@ def test_patterns_that_say_nothing_or_do_not_compile(pattern: str) -> None:
         return
     with pytest.raises(ValueError, match=r"not a regular expression|empty text"):
         compile_pattern(pattern)
+
+
+def test_a_pattern_that_runs_away_is_stopped_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    pattern = "(?:a|aa)+b"
+    monkeypatch.setattr(patterns, "LONGEST_SEARCH_S", 0.2)
+    for search in (lambda found: found.found_in("a" * 3000), lambda found: found.taken_out("a" * 3000, "")):
+        with pytest.raises(RunawayPatternError, match=r"more than 0.2 s of CPU on the 3000 characters 'aaaa") as caught:
+            search(compile_pattern(pattern))
+        assert f"'{pattern}'" in str(caught.value)
+        assert caught.value.source == pattern
+
+
+def test_other_threads_run_while_a_pattern_runs_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loop of the calls and the handlers of signals are such threads."""
+    monkeypatch.setattr(patterns, "LONGEST_SEARCH_S", 1.0)
+    steps = 0
+
+    def step() -> None:
+        nonlocal steps
+        while not done.wait(0.001):
+            steps += 1
+
+    done = threading.Event()
+    other = threading.Thread(target=step)
+    other.start()
+    with pytest.raises(RunawayPatternError):
+        compile_pattern("(?:a|aa)+b").found_in("a" * 3000)
+    done.set()
+    other.join()
+    # A search that let nobody else run would leave room for a step or two.
+    assert steps > 10
+
+
+@pytest.mark.parametrize(
+    ("pattern", "passage", "expected"),
+    [
+        # Braces that count nothing are plain in `re`; `regex` by itself reads errors to allow in them.
+        ("a{s<=1}b", "axb", False),
+        ("a{s<=1}b", "a{s<=1}b", True),
+        ("a{}", "a{}", True),
+        # The sign behind an emoji is no part of the word after it.
+        ("redis", "⚠\ufe0fredis", True),
+        ("redis", "xredis", False),
+        # "not" far before a match, over a wall of small words, is not its negation.
+        ("redis", "not " + "the " * 5 + "redis", False),
+        ("redis", "not " + "the " * 50 + "redis", True),
+    ],
+)
+def test_patterns_mean_what_they_mean_to_python(pattern: str, passage: str, expected: bool) -> None:
+    assert compile_pattern(pattern).found_in(passage, whole_claim=True) is expected
+
+
+@pytest.mark.parametrize("pattern", [r"\p{L}", r"(?|a|b)", r"(?R)", "a(?i)b"])
+def test_what_only_regex_knows_is_refused(pattern: str) -> None:
+    with pytest.raises(ValueError, match="not a regular expression"):
+        compile_pattern(pattern)
+
+
+_SMALL = st.text(st.sampled_from("ab1 *_`[]()<>é²\n"), max_size=30)
+
+
+@given(_SMALL)
+def test_underscores_and_links_are_read_as_their_plain_patterns_say(text: str) -> None:
+    """The quick readings against the regular expressions that define them, which take quadratic time."""
+    underscores = re.compile(r"(?<!\w)_+(?=\S)|(?<=\S)_+(?!\w)")
+    assert _UNDERSCORES.sub(_unemphasised, text) == underscores.sub("", text)
+    assert _unlinked(text) == re.sub(r"\[([^\]\n]+)\]\([^)\s]*\)", r"\1", text)
+
+
+def test_what_python_cannot_reckon_with_crashes_nothing() -> None:
+    assert "�" in normalise("&#" + "1" * 5000 + ";")
+    assert normalise("9" * 2000 + "k").startswith("9" * 2000)
+    assert len(normalise("e" + "\u0316\u0300" * 5000)) < 100

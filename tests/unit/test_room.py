@@ -17,6 +17,7 @@ from small_disk import fill, small_disk
 
 from rcwt import ledger, room
 from rcwt.digests import clear_half_written, write_text
+from rcwt.errors import StaleResultError
 from rcwt.kept_bodies import KeptBody
 from rcwt.preflights import PREFLIGHT_FILE, SHORT, keep_preflight, read_preflights
 from rcwt.received import Received
@@ -162,6 +163,10 @@ def test_a_line_cut_by_a_crash_takes_no_other_with_it(tmp_path: Path) -> None:
     with (tmp_path / PREFLIGHT_FILE).open("a") as file:
         file.write('{"results_dir": "resu')
     keep_preflight(tmp_path, Path("results"), "m", SHORT, 20, response)
+    with pytest.raises(StaleResultError, match=r"preflights\.jsonl:2: .*Delete the line"):
+        read_preflights(tmp_path, Path("results"))
+    path = tmp_path / PREFLIGHT_FILE
+    path.write_text("".join(line + "\n" for line in path.read_text().splitlines() if line.endswith("}")))
     assert len(read_preflights(tmp_path, Path("results"))) == 2
 
 

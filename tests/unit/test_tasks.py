@@ -9,6 +9,7 @@ import yaml
 from pydantic import ValidationError
 
 from rcwt.errors import TaskError
+from rcwt.scoring import patterns
 from rcwt.tasks import Task, exact_digest, judge_digest, load_task, statement_digest
 
 REFERENCE = "# Pump\n\nThe pump moves 40 litres per minute.\nIts seal is made\nof nitrile rubber.\n"
@@ -277,6 +278,21 @@ def test_digests_cover_what_each_judge_uses(
 
     assert changed(judge_digest) is judge_changes
     assert changed(statement_digest) is statement_changes
+
+
+def test_a_pattern_that_runs_away_on_the_reference_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patterns, "LONGEST_SEARCH_S", 0.2)
+    (folder / "reference.md").write_text(f"{REFERENCE}\nNote: {'a' * 3000}\n", encoding="utf-8")
+    write(folder, description(items=[item(), item(id="note", reject=["(?:a|aa)+b"])]))
+    message = refused(folder)
+    for part in (
+        "task.yaml:",
+        "key 'items[1].reject' (note)",
+        "its own reference",
+        "'(?:a|aa)+b'",
+        "Bound what repeats",
+    ):
+        assert part in message
 
 
 def test_digests_cover_which_items_are_effective(folder: Path) -> None:

@@ -6,6 +6,7 @@ reply; what tells the model, the share or another judge's opinion stands in the 
 
 import csv
 import io
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,6 +31,9 @@ KEY_COLUMNS = (
 _SCORES = {"0": 0, "0.0": 0, "1": 1, "1.0": 1}
 #: What separates cells: a comma here, a semicolon or tab where a spreadsheet of another country saved the file.
 _DELIMITERS = ",;\t"
+# What a spreadsheet takes for a formula, or trims until it is one; and such a text with marks before it already.
+_FORMULA = re.compile(r"'*\s*[=+@＝＋＠−－-]|'*[\t\r\n]")
+_MARK = "'"
 
 Row = Mapping[str, Any]
 
@@ -95,12 +99,25 @@ def draw(cells: Iterator[Cell], per_cell: int, seed: int) -> tuple[list[Row], li
     return sample, key
 
 
+def as_text(cell: Any) -> Any:
+    """A cell that a spreadsheet shows and never calculates: a text that would be a formula begins with an apostrophe.
+
+    Numbers stay numbers. `read_text` gives every text back.
+    """
+    return _MARK + cell if isinstance(cell, str) and _FORMULA.match(cell) else cell
+
+
+def read_text(cell: str) -> str:
+    """The text that `as_text` made a cell of."""
+    return cell[1:] if cell.startswith(_MARK) and _FORMULA.match(cell) else cell
+
+
 def write_rows(rows: Sequence[Row], columns: Sequence[str], path: Path) -> None:
-    """Write a CSV file; every cell is quoted, because replies hold line ends of all kinds."""
+    """Write a CSV file for a spreadsheet; every cell is quoted, because replies hold line ends of all kinds."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n", quoting=csv.QUOTE_ALL)
     writer.writeheader()
-    writer.writerows({name: "" if row[name] is None else row[name] for name in columns} for row in rows)
+    writer.writerows({name: "" if row[name] is None else as_text(row[name]) for name in columns} for row in rows)
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.part")
     partial.write_text(text.getvalue(), encoding="utf-8", newline="")
@@ -138,8 +155,8 @@ class _Checker:
             self.scores.setdefault(sample, {})[item] = _SCORES[score]
 
     def _same(self, line: int, column: str, row: Mapping[str, str], right: str) -> None:
-        # Spreadsheets change line ends and trim.
-        if row[column].split() != right.split():
+        # Spreadsheets change line ends and trim, and some drop the apostrophe before a formula.
+        if right.split() not in (row[column].split(), read_text(row[column]).split()):
             raise self.error(
                 line,
                 column,

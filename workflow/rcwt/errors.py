@@ -1,8 +1,16 @@
 """The project's own errors. Each message says where, what was found, what is accepted and what to do."""
 
+from rcwt.visible import visible
+
 
 class RcwtError(Exception):
-    """Base of every error a user is meant to read; scripts print it without a traceback."""
+    """Base of every error a user is meant to read; scripts print it without a traceback.
+
+    A message may quote a server or a file, so each is made visible: no character of it acts on a terminal.
+    """
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(visible(arg) if isinstance(arg, str) else arg for arg in args))
 
 
 class ConfigError(RcwtError):

@@ -17,6 +17,7 @@ from rcwt.bodies import members_of, parts_of, read_json, text_of
 from rcwt.errors import CallError, RcwtError
 from rcwt.fault_kinds import Scope, kind_of, remedy_of, scope_of
 from rcwt.keys import scrub
+from rcwt.visible import in_one_line
 
 #: Longest part of a provider's message that is kept, in characters.
 LONGEST_CAUSE = 500
@@ -311,7 +312,7 @@ def _seconds(text: str) -> float | None:
 
 
 def _kept(text: str) -> str:
-    one_line = " ".join(scrub(text).split())
+    one_line = in_one_line(scrub(text))
     return one_line if len(one_line) <= LONGEST_CAUSE else one_line[:LONGEST_CAUSE] + "…"
 
 

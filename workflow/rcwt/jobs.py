@@ -17,6 +17,7 @@ from rcwt.planned import Planned
 from rcwt.responses import ResponseCache
 from rcwt.scoring.cells import score_cell, write_scores
 from rcwt.study import Study
+from rcwt.visible import visible
 
 P = ParamSpec("P")
 
@@ -29,7 +30,7 @@ def logged(job: Callable[P, None]) -> Callable[Concatenate[str, P], None]:
         try:
             job(*args, **kwargs)
         except Exception as error:
-            write_text(f"{type(error).__name__}: {error}\n", Path(log))
+            write_text(visible(f"{type(error).__name__}: {error}\n"), Path(log))
             raise
 
     return with_log

@@ -14,6 +14,8 @@ import threading
 from collections.abc import Iterable
 from functools import cache
 
+from rcwt.visible import visible
+
 #: What stands where a key stood.
 SCRUBBED = "[key removed]"
 #: A shorter value is a placeholder such as `none`, and would be cut out of ordinary words.
@@ -78,21 +80,22 @@ def _spelled(key: str) -> tuple[list[str], re.Pattern[str]]:
 def _escaped(sign: str) -> str:
     """The pattern of a sign as it is, or escaped in any of the ways."""
     spellings = [f"\\{sign}", *(form.format(ord(sign)) for form in _CODES), html.escape(sign), sign]
-    return f"(?:{'|'.join(map(re.escape, spellings))})"
+    # Each once: two equal ones would be tried in all combinations.
+    return f"(?:{'|'.join(map(re.escape, dict.fromkeys(spellings)))})"
 
 
 class _Scrubbed(logging.Filter):
-    """Takes keys out of log records, whoever made them."""
+    """Takes keys out of log records, whoever made them, and makes visible what would act on a terminal."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         text = record.getMessage() if isinstance(record.msg, str) else ""
-        if (clean := scrub(text)) != text:
+        if (clean := visible(scrub(text))) != text:
             record.msg, record.args = clean, None
         return True
 
 
 def guard(logger: logging.Logger, variables: Iterable[str | None]) -> None:
-    """Keep the keys in these environment variables out of a logger's records.
+    """Keep the keys in these environment variables, and control characters, out of a logger's records.
 
     A job's process may print its whole environment: with `--verbose` the Slurm plugin does.
     """

@@ -11,17 +11,20 @@ _NUMBERED = re.compile(r"^\s*(?:\*\*)?(?:[Qq](?:uestion)?\s*)?[(#]?(\d{1,3})[.):
 _INLINE_NUMBER = re.compile(r"(?:^|\s)\((\d{1,2})\)\s+")
 _BULLET = re.compile(r"^\s*[-*+•]\s+(?=\S)")
 _WRAPPED = re.compile(r"(?<!\n)\n(?!\n)")
-_QUESTION = re.compile(r"[^.?!\n]*(?:[.!](?=\S)[^.?!\n]*)*\?")
+# A sentence; a question where it ends in the sign of one.
+_SENTENCE = re.compile(r"[^.?!\n]*+(?:[.!](?=\S)[^.?!\n]*+)*+(\?)?")
 
 _ANSWER_LINE = re.compile(r"\bANSWER\s+(?:<?[nN#]>?|\{n\}|\[n\]|(\d{1,3}))\s*:")
-_ITEM = re.compile(r"^[\s#*\[]*(?:q(?:uestion)?|item|problem)\s*[.#]?\s*(\d{1,3})\b", re.IGNORECASE)
+_ITEM = re.compile(r"^[\s#*\[]*(?:q(?:uestion)?|item|problem)\s*+[.#]?\s*+(\d{1,3})\b", re.IGNORECASE)
 _FIELD_LINE = re.compile(
-    r"^\s*(?:[-*+•]|\d+[.)])?\s*\{?\s*[\"`]([A-Za-z_]\w*)[\"`]\s*(?:\(([^)]*)\))?\s*[:=–—-]*\s*(.*)$"
+    r"^\s*+(?:[-*+•]|\d+[.)])?\s*+\{?\s*+[\"`]([A-Za-z_]\w*)[\"`]\s*(?:\(([^)]*)\))?\s*[:=–—-]*\s*(.*)$"
 )
 _FIELD_PAIR = re.compile(r"\"([A-Za-z_]\w*)\"\s*:\s*(?:\"([^\"]*)\"|<([^>]*)>|([^,}\n]*))")
 _FIELD_NAME = re.compile(r"[\"`]([A-Za-z_]\w*)[\"`]|\b([a-z]+\d*(?:_[a-z0-9]+)+)\b")
 
-_CODE = re.compile(r"^\s*(?:def \w+\(|class \w+|for \w+ in .*:$|while .*:$|return\b|[a-z_]\w* = \S)", re.MULTILINE)
+_CODE = re.compile(
+    r"^[^\S\n]*+(?:def \w+\(|class \w+|for \w+ in .*:$|while .*:$|return\b|[a-z_]\w* = \S)", re.MULTILINE
+)
 _YES_NO_FORMAT = re.compile(
     r"\byes\b\W{0,3}(?:or|and|/|\|)?\W{0,3}\bno\b|\btrue\b\W{0,3}(?:or|/|\|)\W{0,3}false\b", re.IGNORECASE
 )
@@ -30,7 +33,8 @@ _AUXILIARY = re.compile(
     r"(?!\s+(?:you|we)\b)",
     re.IGNORECASE,
 )
-_OPTIONS = re.compile(r"(?:^|\s)\(?A[.):]\s+\S.*?\s\(?B[.):]\s+\S", re.DOTALL)
+_FIRST_OPTION = re.compile(r"(?:^|\s)\(?A[.):]\s+\S")
+_SECOND_OPTION = re.compile(r"\s\(?B[.):]\s+\S")
 _CALCULATION = re.compile(r"\d\s*(?:[+*/×÷^=]|\s[-–−]\s)\s*\d")
 _AMOUNT = re.compile(
     r"\bhow (?:many|much|far|long|fast|old|tall|often)\b"
@@ -62,7 +66,7 @@ def demands(message: str) -> list[Demand]:
     if len(items) > 1:
         return [Demand(label, text, judged or needs_reasoning(text)) for label, text in items]
     flat = _WRAPPED.sub(" ", message)
-    questions = [match[0].strip() for match in _QUESTION.finditer(flat)] or [message.strip()]
+    questions = _questions(flat) or [message.strip()]
     # Without a list the numbers of a word problem stand in the sentences before its question.
     hard = judged or needs_reasoning(message)
     return [Demand(str(number), text, hard) for number, text in enumerate(questions, 1) if text]
@@ -87,21 +91,21 @@ def json_fields(message: str) -> dict[str, str]:
     """Field names and descriptions of the JSON object that `message` wants; empty when it wants none."""
     if "json" not in message.lower():
         return {}
-    fields: dict[str, str] = {}
+    fields: dict[str, list[str]] = {}
     current = None
     for line in message.splitlines():
         pairs = _FIELD_PAIR.findall(line)
         if len(pairs) > 1 or (pairs and line.strip().endswith("}")):
-            fields |= {name: "".join(rest) for name, *rest in pairs}
+            fields |= {name: ["".join(rest)] for name, *rest in pairs}
         elif match := _FIELD_LINE.match(line):
             current = match[1]
-            fields[current] = " ".join(part.strip('", ') for part in (match[2], match[3]) if part)
+            fields[current] = [" ".join(part.strip('", ') for part in (match[2], match[3]) if part)]
         elif current and line.strip(" {}[]`"):
-            fields[current] += " " + line.strip()
+            fields[current].append(line.strip())
         else:
             current = None
     names = {quoted or bare: "" for quoted, bare in _FIELD_NAME.findall(message)}
-    return names if len(names) > 1 >= len(fields) else fields
+    return names if len(names) > 1 >= len(fields) else {name: " ".join(parts) for name, parts in fields.items()}
 
 
 def asks_judgement(message: str) -> bool:
@@ -111,13 +115,18 @@ def asks_judgement(message: str) -> bool:
 
 def needs_reasoning(text: str) -> bool:
     """Whether `text` wants a calculation, a choice among options, or a yes or no."""
-    if _OPTIONS.search(text) or _CALCULATION.search(text) or _YES_NO_FORMAT.search(text):
+    first = _FIRST_OPTION.search(text)
+    if (first and _SECOND_OPTION.search(text, first.end())) or _CALCULATION.search(text) or _YES_NO_FORMAT.search(text):
         return True
     if _AMOUNT.search(text) and len(_GIVEN_NUMBER.findall(text)) > 1:
         return True
-    asked = [match[0].strip() for match in _QUESTION.finditer(text)]
-    rest = _QUESTION.sub("", text).strip()
+    asked = _questions(text)
+    rest = _SENTENCE.sub(lambda match: "" if match[1] else match[0], text).strip()
     return bool(asked) and not rest and all(_AUXILIARY.match(question) for question in asked)
+
+
+def _questions(text: str) -> list[str]:
+    return [match[0].strip() for match in _SENTENCE.finditer(text) if match[1]]
 
 
 def _numbered(message: str) -> list[tuple[str, str]]:
@@ -127,19 +136,18 @@ def _numbered(message: str) -> list[tuple[str, str]]:
 
 def _items(message: str, marker: re.Pattern[str]) -> list[tuple[str, str]]:
     """List items with what continues them; a blank line or another block ends an item."""
-    found: list[tuple[str, str]] = []
+    found: list[tuple[str, list[str]]] = []
     open_item = False
     for line in message.splitlines():
         if match := marker.match(line):
             label = match[1] if marker.groups else ""
-            found.append((label, line[match.end() :].strip()))
+            found.append((label, [line[match.end() :].strip()]))
             open_item = True
         elif not line.strip() or line.startswith("#"):
             open_item = False
         elif open_item:
-            label, text = found[-1]
-            found[-1] = (label, f"{text} {_BULLET.sub('', line).strip()}")
-    return found
+            found[-1][1].append(_BULLET.sub("", line).strip())
+    return [(label, " ".join(parts)) for label, parts in found]
 
 
 def _inline(message: str) -> list[tuple[str, str]]:

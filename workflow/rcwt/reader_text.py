@@ -13,12 +13,16 @@ from itertools import pairwise
 _BOLD_LEVEL, _LEAD_LEVEL = 7, 8
 #: A text of fewer words means something only under its heading.
 _SELF_CONTAINED_WORDS = 6
+#: Characters of a title or of a column's name that stand before what is under it.
+_LONGEST_TITLE = 500
+#: Characters before the end of a sentence in which an abbreviation lies.
+_LONGEST_ABBREVIATION = 20
 
 _FENCE = re.compile(r"^\s*(?:```|~~~)\s*(\w*)")
-_HEADING = re.compile(r"^\s{0,3}(#{1,6})\s+(.+?)\s*#*\s*$")
+_HEADING = re.compile(r"\s{0,3}(#{1,6})\s+(?=\S)")
 _BOLD_HEADING = re.compile(r"^\s*\*\*([^*]+?):?\*\*:?\s*$")
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s+(?=\S)")
-_TABLE_RULE = re.compile(r"^[\s|:-]*-[\s|:-]*$")
+_TABLE_RULE = re.compile(r"[\s|:]*+-[\s|:-]*+$")
 _TABLE_BAR = re.compile(r"(?<!\\)\|")
 _JSON_START = re.compile(r"\{|\[\s*(?:[\[{\"]|$)")
 # A block that is repeated meets its own start without a line break between.
@@ -102,16 +106,14 @@ class _Outline:
         """Yield every sentence, repeats included."""
         code = _code_lines(self.lines)
         for number, line in enumerate(self.lines):
-            heading = _HEADING.match(line) or _BOLD_HEADING.match(line)
+            heading = _heading(line)
             if number in code:
                 self.paragraph.append(line.strip())
             elif not line.strip() or _FENCE.match(line):
                 yield from self._flush()
             elif heading:
                 yield from self._flush()
-                marked = heading.re is _HEADING
-                level = len(heading[1]) if marked else _BOLD_LEVEL
-                yield from self._enter(level, _plain(heading[2] if marked else heading[1]))
+                yield from self._enter(*heading)
             elif _BULLET.match(line):
                 yield from self._flush()
                 self.is_item = True
@@ -147,6 +149,15 @@ class _Outline:
             yield Sentence(_path(self.headings), text)
         if lead:
             yield from self._enter(_LEAD_LEVEL, lead)
+
+
+def _heading(line: str) -> tuple[int, str] | None:
+    """Level and title of a heading or a line of bold text."""
+    if marked := _HEADING.match(line):
+        title = line[marked.end() :]
+        return len(marked[1]), _plain(title.rstrip().rstrip("#") or title[0])
+    bold = _BOLD_HEADING.match(line)
+    return (_BOLD_LEVEL, _plain(bold[1])) if bold else None
 
 
 def _code_lines(lines: Sequence[str]) -> set[int]:
@@ -185,7 +196,7 @@ def _rows(lines: list[str]) -> list[str]:
     cells = [[_plain(cell) for cell in _TABLE_BAR.split(line.strip("|"))] for line in lines]
     if len(lines) < 3 or not _TABLE_RULE.match(lines[1]):
         return ["; ".join(filter(None, row)) for row in cells if any(words(cell) for cell in row)]
-    head, rows = cells[0], cells[2:]
+    head, rows = [cell[:_LONGEST_TITLE] for cell in cells[0]], cells[2:]
     named = [zip(head, row, strict=False) for row in rows]
     return ["; ".join(f"{name}: {cell}" if name else cell for name, cell in row if cell) for row in named]
 
@@ -194,7 +205,7 @@ def _split(text: str) -> list[str]:
     found, start = [], 0
     text = _GLUED_SENTENCE.sub(" ", text)
     for end in _SENTENCE_END.finditer(text):
-        before = text[start : end.start() + 1]
+        before = text[max(start, end.start() - _LONGEST_ABBREVIATION) : end.start() + 1]
         if text[end.start()] == "." and _ABBREVIATION.search(before):
             continue
         found.append(text[start : end.end()].strip())
@@ -208,7 +219,7 @@ def _plain(text: str) -> str:
 
 def _path(headings: Sequence[tuple[int, str]]) -> str:
     """Headings from the outermost to the innermost, without the title of the document, which all share."""
-    names = [name for _, name in headings if name]
+    names = [name[:_LONGEST_TITLE] for _, name in headings if name]
     return " › ".join(names[1:] if len(names) > 1 and headings[0][0] == 1 else names)
 
 

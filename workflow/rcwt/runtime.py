@@ -27,6 +27,7 @@ from rcwt.remote import Remote
 from rcwt.requests import Request
 from rcwt.responses import ResponseCache
 from rcwt.shared_ledger import SharedLedger, died
+from rcwt.visible import visible
 
 Role = Literal["target", "judge"]
 
@@ -231,7 +232,9 @@ def _failure_text(failed: Sequence[tuple[Request, BaseException]], asked: int) -
     """The distinct causes, each with the samples it struck."""
     # What is no fault known here is told with its type: its text alone may say little.
     causes = Counter(
-        str(error) if isinstance(error, RcwtError) and str(error) else f"{type(error).__name__}: {scrub(str(error))}"
+        str(error)
+        if isinstance(error, RcwtError) and str(error)
+        else visible(f"{type(error).__name__}: {scrub(str(error))}")
         for _, error in failed
     )
     parts = [f"{count} × {cause}" if count > 1 else cause for cause, count in causes.most_common(3)]

@@ -34,6 +34,7 @@ from rcwt.tables import (
     select,
     select_windows,
 )
+from rcwt.visible import visible
 
 #: No line is longer.
 WIDTH = 110
@@ -81,7 +82,8 @@ def summary(
     for name, places in (("Tables", tables), ("Figures", figures)):
         shown = ", ".join(path for kind, path in places if kind in kinds)
         lines += textwrap.wrap(f"{name:<{_GAP}}{shown}", WIDTH, subsequent_indent=" " * _GAP) if shown else []
-    return "\n".join(lines).rstrip("\n") + "\n"
+    # It is printed, and may name what a server or a file of others called itself.
+    return visible("\n".join(lines).rstrip("\n") + "\n")
 
 
 def _selections(trials: pd.DataFrame, cells: Sequence[pd.DataFrame], embedded: Sequence[str]) -> Iterator[Selection]:

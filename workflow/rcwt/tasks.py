@@ -19,6 +19,7 @@ from rcwt.errors import ConfigError, TaskError
 from rcwt.scoring.fields import right
 from rcwt.scoring.normalise import normalise
 from rcwt.scoring.passages import passages
+from rcwt.scoring.patterns import RunawayPatternError
 from rcwt.scoring.rules import judge
 from rcwt.task_items import Evidence, ExactField, Item, NamedAnswer, TaskRecord, Text
 from rcwt.tokens import special_tokens
@@ -100,10 +101,33 @@ def load_task(folder: Path) -> Task:
         answers=spec.answers,
         files=(*paths.values(), folder / TASK_FILE),
     )
-    faults = list(_faults(task, file))
+    try:
+        faults = list(_faults(task, file))
+    except RunawayPatternError as error:
+        raise runaway(task, error, "its own reference") from None
     if faults:
         raise TaskError("\n".join(faults))
     return task
+
+
+def runaway(task: Task, error: RunawayPatternError, where: str) -> TaskError:
+    """The error that names which pattern of a task runs away, and on which text."""
+    file = _task_file(task.folder / TASK_FILE)
+    records: list[tuple[KeyPath, Item | ExactField]] = [
+        *((("items", index), item) for index, item in enumerate(task.items)),
+        *((("fields", index), field) for index, field in enumerate(task.fields)),
+    ]
+    for key, record in records:
+        for name in ("accept", "reject", "aside", "others"):
+            if error.source in _patterns(getattr(record, name, ())):
+                at = (*key, name)
+                return TaskError(f"{_place(file, at)}: key '{_spell(at)}' ({record.id}), in {where}: {error}")
+    return TaskError(f"{file.path}, in {where}: {error}")
+
+
+def _patterns(alternatives: Any) -> Iterator[str]:
+    for part in [alternatives] if isinstance(alternatives, str) else alternatives:
+        yield from [part] if isinstance(part, str) else _patterns(part)
 
 
 def judge_digest(task: Task) -> str:

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping
 
-_BEGIN = re.compile(r"^[\s>*_#`•|-]*(?:\d+[.)]\s+)?[*_`\[(]*ANSWER\s*#?\s*(\d{1,4})\b", re.IGNORECASE)
+_BEGIN = re.compile(r"[\s>*_#`•|-]*+(?:\d+[.)]\s+)?[*_`\[(]*+ANSWER\s*+#?\s*+(\d{1,4})\b", re.IGNORECASE)
 _ANSWER = re.compile(
-    r"(?P<open>[\[(])?[*_`]*ANSWER\s*#?\s*(?P<number>\d{1,4})\s*[*_`]*(?P<closed>[\])])?[*_`]*\s*[:：]\s*[*_`]*",
+    r"ANSWER\s*+#?\s*+(?P<number>\d{1,4})\s*+[*_`]*+(?P<closed>[\])])?[*_`]*+\s*+[:：]\s*+[*_`]*+",
     re.IGNORECASE,
 )
 
@@ -22,15 +22,23 @@ def answer_lines(reply: str) -> Mapping[int, tuple[str, ...]]:
         if not _BEGIN.match(line):
             continue
         marks = list(_ANSWER.finditer(line))
-        ends = [mark.start() for mark in marks[1:]] + [len(line)]
-        for mark, end in zip(marks, ends, strict=False):
+        in_row = line.lstrip().startswith("|")
+        behind = [0, *(mark.end() for mark in marks)]
+        starts = [_before(line, mark.start(), since) for mark, since in zip(marks, behind, strict=False)]
+        for mark, start, end in zip(marks, starts, [*starts[1:], len(line)], strict=False):
             said = line[mark.end() : end].strip()
             said = said.rstrip(",;| ") if end < len(line) else said
-            said = said.rstrip("| ") if line.lstrip().startswith("|") else said
+            said = said.rstrip("| ") if in_row else said
             # `[ANSWER 1: 12]`: a bracket opened before the answer ends behind it, unless it ended before the colon.
-            said = said.rstrip("])") if mark["open"] and not mark["closed"] else said
+            said = said.rstrip("])") if line[start] in "[(" and not mark["closed"] else said
             # `**ANSWER 1:** 12` and `**ANSWER 1: 12**`: marks opened before the answer end behind it.
             said = said.strip("*_`").strip() if said.strip("*_`").strip() else ""
             if said:
                 found.setdefault(int(mark["number"]), []).append(said)
     return {number: tuple(answers) for number, answers in found.items()}
+
+
+def _before(line: str, at: int, since: int) -> int:
+    """Where the mark of the word at `at` begins, behind `since`: with the emphasis and the bracket before it."""
+    start = since + len(line[since:at].rstrip("*_`"))
+    return start - 1 if start > since and line[start - 1] in "[(" else start

@@ -15,9 +15,8 @@ from rcwt.packs.rows import Row, shown
 _ANSWER = "an answer with a 'number', a 'date' or 'spans'"
 #: What the hub's form calls a span, each with its own type.
 _KINDS = ("span", "number", "date")
-_CONTEXT = re.compile(
-    r"\s*(?:Passage:)?\s*(?P<passage>.*\S)\s*\nQuestion:\s*(?P<question>.*?\S)\s*(?:\nAnswer:\s*)?", re.DOTALL
-)
+_PASSAGE, _QUESTION, _ANSWER_MARK = "Passage:", "\nQuestion:", "\nAnswer:"
+_AND = re.compile(r"(?<!\s)\s++and\s++")
 
 
 def questions(rows: Iterable[Row]) -> Iterator[tuple[Row, Question]]:
@@ -168,15 +167,30 @@ def _hub_references(row: Row) -> Iterator[Reference]:
 def _of_context(row: Row) -> Question:
     """One text with passage and question, and references joined by '|', the spans of one by ' and '."""
     context = row.text("context")
-    match = _CONTEXT.fullmatch(context)
-    if match is None:
+    parts = split_context(context)
+    if parts is None:
         raise row.refused("context", shown(context), "'Passage: …', 'Question: …' and 'Answer:', each on a new line")
     references: list[Reference] = []
     for text in row.text("ref_text", "answers joined by '|'").split("|"):
         if text.strip():
             references.append(Reference(kind="spans", values=(text.strip(),)))
-            parts = tuple(part.strip(" ,") for part in re.split(r"\s+and\s+", text) if part.strip(" ,"))
-            if len(parts) > 1:
-                references.append(Reference(kind="spans", values=parts))
-    inner = Row(row.place, {**row.cells, "question": match["question"]})
-    return _question(inner, row, match["passage"], references)
+            spans = tuple(part.strip(" ,") for part in _AND.split(text) if part.strip(" ,"))
+            if len(spans) > 1:
+                references.append(Reference(kind="spans", values=spans))
+    passage, question = parts
+    inner = Row(row.place, {**row.cells, "question": question})
+    return _question(inner, row, passage, references)
+
+
+def split_context(context: str) -> tuple[str, str] | None:
+    """Passage and question of one text; None where it does not hold both.
+
+    The last `Question:` that says anything asks. Marks with nothing beside them are part of the text.
+    """
+    text = context.strip()
+    at = text.rfind(_QUESTION, 0, len(text) - 1)
+    passage, rest = text[:at].strip(), text[at + len(_QUESTION) :]
+    if at < 0 or not passage:
+        return None
+    passage = passage.removeprefix(_PASSAGE).strip() or passage
+    return passage, rest.removesuffix(_ANSWER_MARK).strip() or rest.strip()

@@ -27,7 +27,7 @@ _JOINED = r"\bor\b|\band\b|[/,&;]"
 _ANOTHER = re.compile(rf"(?:{_JOINED})\s*{_SECOND}(?=\s*(?:$|{_JOINED}|[.)]))")
 #: The same at the start of what follows the first letter.
 _NEXT = re.compile(
-    r"\s*(?:[,/&;+-]|or\b|and\b|\.\s*or\b|\)\s*or\b)?\s*(?:\(?[A-Z]\)?|\(?[a-z]\))\s*(?:$|[.,;)]|\bor\b|\band\b)"
+    r"\s*+(?:[,/&;+-]|or\b|and\b|\.\s*or\b|\)\s*or\b)?+\s*+(?:\(?[A-Z]\)?|\(?[a-z]\))\s*(?:$|[.,;)]|\bor\b|\band\b)"
 )
 
 

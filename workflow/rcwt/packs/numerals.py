@@ -104,18 +104,28 @@ def _lettered(unit: str) -> bool:
 
 def unwrapped(text: str) -> str:
     """An answer without the emphasis, brackets or quotes around all of it, and without a full stop at its end."""
-    before, plain = None, text.strip()
-    while plain != before:
-        before = plain
-        if plain.endswith(".") and not plain.endswith(".."):
-            plain = plain[:-1].rstrip()
+    start, end = _stripped(text, 0, len(text))
+    before = None
+    while before != (start, end):
+        before = start, end
+        if text.endswith(".", start, end) and not text.endswith("..", start, end):
+            start, end = _stripped(text, start, end - 1)
         for left, right in _WRAPPINGS:
-            inside = plain[len(left) : len(plain) - len(right)]
-            around = len(plain) > len(left) + len(right) and plain.startswith(left) and plain.endswith(right)
+            inner, outer = start + len(left), end - len(right)
+            around = inner < outer and text.startswith(left, start, end) and text.endswith(right, start, end)
             # "(1) and (2)" is not in brackets as a whole.
-            if around and (right not in inside or left.endswith("{")):
-                plain = inside.strip()
-    return plain
+            if around and (left.endswith("{") or text.find(right, inner, outer) < 0):
+                start, end = _stripped(text, inner, outer)
+    return text[start:end]
+
+
+def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
+    """The part of `text` from `start` to `end` without the white space around it, as places."""
+    while start < end and text[end - 1].isspace():
+        end -= 1
+    while start < end and text[start].isspace():
+        start += 1
+    return start, end
 
 
 def _value(match: re.Match[str]) -> Fraction | None:

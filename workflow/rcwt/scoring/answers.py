@@ -17,10 +17,17 @@ if TYPE_CHECKING:
     from rcwt.task_items import NamedAnswer
 
 # Emphasis, quotes, a table's bar or a closing bracket may stand behind a name.
-_BEHIND_NAME = r"[*_`\"'“”‘’\]\[|)>\s]*"
+_BEHIND_NAME = r"[*_`\"'“”‘’\]\[|)>\s]*+"
+_BEFORE_BAR = r"[*_`\"'“”‘’\]\[)>\s]*+"
 # Before an answer also an opening bracket, the head of an arrow and a tick or another picture.
-_BEFORE_ANSWER = r"[*_`\"'“”‘’\]\[|()<>{}\s\u2600-\u27bf\U0001f300-\U0001faff\u2b1b-\u2b55\ufe0f]*"
-_REMARK = rf"(?:\([^()\n]{{0,80}}\){_BEHIND_NAME})?"
+_BEFORE_ANSWER = r"[*_`\"'“”‘’\]\[|()<>{}\s\u2600-\u27bf\U0001f300-\U0001faff\u2b1b-\u2b55\ufe0f]*+"
+_REMARK = r"\([^()\n]{0,80}\)"
+_SEPARATOR = r"(?:[:：=]|->|→|⇒|(?<=\s)[-–—]\s)"
+# A bar is a separator too. It may itself stand among the signs before one, so the first bar of a run is tried.
+_SEPARATED = (
+    rf"(?:{_BEHIND_NAME}(?:{_REMARK}{_BEHIND_NAME})?{_SEPARATOR}"
+    rf"|{_BEHIND_NAME}{_REMARK}{_BEFORE_BAR}\||{_BEFORE_BAR}\|)"
+)
 _SIGNS = r"(?:[^\w\n]|_){1,8}"
 _CORRECTING = (
     "and|but|it|is|it's|its|the|answer|should|be|i|mean|actually|rather|wait|sorry|instead|now|also|both|maybe"
@@ -43,10 +50,9 @@ def read_answers(reply: str, names: Sequence[str]) -> Mapping[str, set[str]]:
 
 @lru_cache(maxsize=256)
 def _beside(name: str) -> re.Pattern[str]:
-    separator = r"(?:[:：=|]|->|→|⇒|\s[-–—]\s)"
     answer = "|".join(rf"(?:{word}(?!\w)(?!{_takes_back(other)}))" for word, other in (("yes", "no"), ("no", "yes")))
     return re.compile(
-        rf"(?<![\w-]){re.escape(name)}(?!\w){_BEHIND_NAME}{_REMARK}{separator}{_BEFORE_ANSWER}({answer})",
+        rf"(?<![\w-]){re.escape(name)}(?!\w){_SEPARATED}{_BEFORE_ANSWER}({answer})",
         re.IGNORECASE,
     )
 

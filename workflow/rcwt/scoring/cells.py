@@ -18,8 +18,10 @@ from rcwt.scoring.by_packs import by_packs
 from rcwt.scoring.by_rules import by_rules
 from rcwt.scoring.model_judge import by_model
 from rcwt.scoring.outcomes import CellScores, TrialScores, read_scores, scores_at, unscored, write_scores
+from rcwt.scoring.patterns import RunawayPatternError
 from rcwt.statuses import PROMPT_CUT
 from rcwt.task_items import Item
+from rcwt.tasks import runaway
 
 if TYPE_CHECKING:
     from rcwt.study import Study
@@ -31,11 +33,16 @@ def score_cell(study: "Study", condition: str, judge: str, calls: Path, audit: S
     """Score a cell's calls file. `audit` is the file of the person's scores, for the judge `human` alone.
 
     Raises CallError where a language-model judge could not be reached; what it has answered is in the cache.
+    Raises TaskError naming a pattern of the task that runs away on a reply: the cell has no scores then.
     """
     records = planned_records(calls, condition, study.prompts[condition].sha256, study.conditions[condition].trials)
     # What answers a prompt that the server cut answers another question: no judge is asked about it.
     whole = [record for record in records if record.response.status != PROMPT_CUT]
-    scored = {scores.trial: scores for scores in _judged(study, condition, judge, whole, audit)}
+    try:
+        scored = {scores.trial: scores for scores in _judged(study, condition, judge, whole, audit)}
+    except RunawayPatternError as error:
+        task = study.tasks[study.conditions[condition].task]
+        raise runaway(task, error, f"a reply of {records[0].model} to {condition}") from None
     items = _item_ids(study, condition)
     scores = [scored.get(record.trial) or unscored(record, items) for record in records]
     return CellScores(

@@ -44,23 +44,37 @@ _UNDERSCORE_IN_NUMBER = re.compile(r"(?<=\d)_(?=\d{3}(?!\d))")
 _ZERO_DECIMALS = re.compile(r"(?<![\w.,])(\d+)\.0+(?![\d]|[.,]\d)")
 _UNIT_KEYS = frozenset({"unit", "units"})
 #: A number or a range of numbers without a unit, as a member beside `unit` holds it.
-_BARE = re.compile(r"\s*(?:[~≈]|about )?\s*\d[\d.,_]*\s?[kK]?(?:\s?(?:[-–—]|to)\s?\d[\d.,]*)?\s*")
+_BARE = re.compile(r"\s*+(?:[~≈]|about )?\s*+\d[\d.,_]*\s?[kK]?(?:\s?(?:[-–—]|to)\s?\d[\d.,]*)?\s*")
 _QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(?: ?([a-z/]+))?")
 _OBJECT = re.compile(r'\{\s*["}]')
-_BRACE_OR_STRING = re.compile(r'[{}]|"(?:[^"\\]|\\.)*(?:"|$)', re.DOTALL)
+_BRACE_OR_STRING = re.compile(r'[{}]|"(?:[^"\\]|\\.)*+(?:"|$)', re.DOTALL)
 # An object stands alone behind a fence or a quote's mark only, and not behind a key, a comma or a bracket.
 _LINE_START = re.compile(r"[ \t>]*(?:```\w*[ \t]*)?")
 _BELONGS = re.compile(r"(?:[\"']\s*:|[,\[{])\s*\Z")
+_GOES_ON = re.compile(r"\s*+[,}\]]")
 _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
 _STRAY_BACKSLASH = re.compile(r'\\(?!["\\/bfnrtu])')
+
+
+#: How many times its length a reply is read in search of its objects, those that lie in broken ones included; none
+#: that answers needs as many.
+_MOST_READINGS = 20
+#: Digits of a number that is read as one; a longer one stays as it is written, since Python reads no such number.
+_MOST_DIGITS = 300
+#: Characters of a part that may be a number, and levels of lists and objects in which the parts of a value stand.
+_LONGEST_NUMBER, _DEEPEST = 200, 20
 
 
 class _Members(list[tuple[str, Any]]):
     """The members of a JSON object as written, a doubled key included."""
 
 
+def _whole_number(digits: str) -> int | str:
+    return int(digits) if len(digits) <= _MOST_DIGITS else digits
+
+
 # Not strict: a line break inside a string is no reason to lose a reply.
-_DECODER = json.JSONDecoder(object_pairs_hook=_Members, strict=False)
+_DECODER = json.JSONDecoder(object_pairs_hook=_Members, parse_int=_whole_number, strict=False)
 
 
 def score_fields(reply: str, fields: Sequence["ExactField"]) -> dict[str, int] | None:
@@ -97,12 +111,12 @@ def right(answer: str, field: "ExactField") -> bool:
     if any(compile_pattern(source).found_in(text) for source in field.reject):
         return False
     for source in field.aside:
-        text = compile_pattern(source).regex.sub(_TAKEN, text)
+        text = compile_pattern(source).taken_out(text, _TAKEN)
     accepted = [compile_pattern(pattern) for pattern in field.accept]
     if not any(pattern.found_in(text, whole_claim=True) for pattern in accepted):
         return False
     for pattern in accepted:
-        text = pattern.regex.sub(_TAKEN, text)
+        text = pattern.taken_out(text, _TAKEN)
     if any(compile_pattern(source).found_in(text) for source in field.others):
         return False
     second = (match for match in _second_value(field.units).finditer(text) if not negated(text, match.start()))
@@ -134,23 +148,35 @@ def _objects(text: str, known: Mapping[str, str]) -> Iterator[_Members]:
     value nor an item of a list.
     """
     at, broken, braces = 0, False, Braces(text)
-    while opening := _OBJECT.search(text, at):
+    left = _MOST_READINGS * len(text)
+    while (opening := _OBJECT.search(text, at)) and braces.passed <= left:
         start = opening.start()
-        line = text.rfind("\n", 0, start) + 1
-        alone = _LINE_START.fullmatch(text, line, start) and not _BELONGS.search(text[max(0, line - 80) : start])
-        if broken and not alone:
+        if broken and not _alone(text, at, start):
             at = start + 1
             continue
         try:
             value, end = _decoded(text, start, braces)
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError) as error:
             closed = braces.closing(start)
+            reached: int = getattr(error, "pos", len(text)) if closed is None else closed
+            left -= reached - start
             broken = broken or closed is None or any(name in text[start:closed].casefold() for name in known)
             at = start + 1 if broken or closed is None else closed
             continue
-        if not (broken and text[end:].lstrip()[:1] in (",", "}", "]")):
+        if not (broken and _GOES_ON.match(text, end)):
             yield from _holding(value, known)
         at = end
+
+
+def _alone(text: str, at: int, start: int) -> bool:
+    """Whether the object that opens at `start` begins a line or a fence, and is no value and no item of a list.
+
+    Before `at` lies another brace, or nothing: a line that began there does not begin with this object.
+    """
+    line = text.rfind("\n", at, start) + 1
+    if (line == 0 and at > 0) or not _LINE_START.fullmatch(text, line, start):
+        return False
+    return not _BELONGS.search(text[max(0, line - 80) : start])
 
 
 def _decoded(text: str, opening: int, braces: "Braces") -> tuple[Any, int]:
@@ -169,9 +195,11 @@ class Braces:
     """Where the objects of a text end, by their braces outside strings.
 
     What was passed on the way to one end is remembered: a reply may open thousands of objects and close none.
+    `passed` counts the characters that were passed.
     """
 
     def __init__(self, text: str) -> None:
+        self.passed = 0
         self._text = text
         self._closings: dict[int, int | None] = {}
 
@@ -187,40 +215,49 @@ class Braces:
                     if not open_braces:
                         break
             self._closings.update(dict.fromkeys(open_braces))
+            self.passed += (self._closings[opening] or len(self._text)) - opening
         return self._closings[opening]
 
 
 def _holding(value: Any, known: Mapping[str, str]) -> Iterator[_Members]:
-    if isinstance(value, _Members):
-        if any(key.strip().casefold() in known for key, _ in value):
-            yield value
-            return
-        for _, inner in value:
-            yield from _holding(inner, known)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _holding(inner, known)
+    """The outermost objects in a value that hold a known key, in order."""
+    waiting = [value]
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, _Members):
+            if any(key.strip().casefold() in known for key, _ in inner):
+                yield inner
+                continue
+            inner = [part for _, part in inner]
+        if isinstance(inner, list):
+            waiting += reversed(inner)
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, deep: int = 0) -> str:
     """A value as the text that was due: a member `unit` behind its number, two rising values of one unit as a range."""
-    if value is None or isinstance(value, bool):
+    if value is None or isinstance(value, bool) or deep > _DEEPEST:
         return ""
     if isinstance(value, list):  # of members, for an object
         named = value if isinstance(value, _Members) else [("", inner) for inner in value]
-        units = [_text(inner) for key, inner in named if key.strip().casefold() in _UNIT_KEYS]
-        parts = [_text(inner) for key, inner in named if key.strip().casefold() not in _UNIT_KEYS]
-        first = next((at for at, part in enumerate(parts) if _BARE.fullmatch(part)), len(parts))
-        after = [part for part in parts[first:] if not _BARE.fullmatch(part)]
-        bare = [part for part in parts[first:] if _BARE.fullmatch(part)]
+        units = [_text(inner, deep + 1) for key, inner in named if key.strip().casefold() in _UNIT_KEYS]
+        parts = [_text(inner, deep + 1) for key, inner in named if key.strip().casefold() not in _UNIT_KEYS]
+        first = next((at for at, part in enumerate(parts) if _is_bare(part)), len(parts))
+        after = [part for part in parts[first:] if not _is_bare(part)]
+        bare = [part for part in parts[first:] if _is_bare(part)]
         ordered = [*parts[:first], _series(bare), *units, *after] if units else [_series(parts)]
         return " ".join(filter(None, ordered))
     return str(value)
 
 
+def _is_bare(part: str) -> bool:
+    return len(part) <= _LONGEST_NUMBER and _BARE.fullmatch(part) is not None
+
+
 def _series(parts: list[str]) -> str:
     """Parts as one text: `2 weeks to 3 weeks` for two values of one unit that rise, else one after the other."""
+    if len(parts) != 2 or max(map(len, parts)) > _LONGEST_NUMBER:
+        return " ".join(parts)
     ends = [_QUANTITY.fullmatch(normalise(part).strip()) for part in parts]
-    if len(ends) == 2 and ends[0] and ends[1] and ends[0][2] == ends[1][2] and float(ends[0][1]) < float(ends[1][1]):
+    if ends[0] and ends[1] and ends[0][2] == ends[1][2] and float(ends[0][1]) < float(ends[1][1]):
         return f"{ends[0][1]}-{ends[1][1]} {ends[0][2] or ''}".strip()
     return " ".join(parts)

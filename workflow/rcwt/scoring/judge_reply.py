@@ -6,7 +6,9 @@ that leaves open which score was meant is a fault, because a wrong guess would p
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 #: Longest part of a reply that a fault quotes, in characters.
@@ -37,7 +39,7 @@ def parse(text: str, ids: Sequence[str]) -> dict[str, int] | str:
         return read
     found, beside = read
     braced = [part for piece in beside for part in _BRACED.findall(piece)]
-    named = next((part for part in braced if any(_names(part, item) for item in ids)), None)
+    named = next((part for part in braced if _naming(tuple(ids)).search(part)), None)
     if found and named is not None:
         return f"beside JSON the reply holds {_quoted(named)}, which names items and is no JSON object"
     about = [pairs for pairs in found if any(key in ids for key, _ in pairs)]
@@ -72,13 +74,15 @@ def _objects(text: str) -> tuple[list[_Pairs], list[str]] | str:
     return found, [*beside, text[at:]]
 
 
-def _names(text: str, item: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(item)}(?!\w)", text) is not None
+@lru_cache(maxsize=256)
+def _naming(ids: tuple[str, ...]) -> re.Pattern[str]:
+    """Any of the items by its whole name."""
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, ids)) or '(?!)'})(?!\w)")
 
 
 def _scores(pairs: _Pairs, ids: Sequence[str]) -> dict[str, int] | str:
     keys = [key for key, _ in pairs]
-    doubled = next((key for key in keys if keys.count(key) > 1), None)
+    doubled = next((key for key, times in Counter(keys).items() if times > 1), None)
     if doubled is not None:
         return f"the key {_quoted(doubled)} is there twice"
     unknown = next((key for key in keys if key not in ids), None)
@@ -90,10 +94,16 @@ def _scores(pairs: _Pairs, ids: Sequence[str]) -> dict[str, int] | str:
     for key, value in pairs:
         # Not `value in (0, 1)`: true and 1.0 are equal to 1.
         if type(value) is not int or value not in (0, 1):
-            shown = json.dumps(dict(value) if isinstance(value, _Pairs) else value, default=str)
-            return f"the value of {_quoted(key)} is {_shortened(shown)}, not 0 or 1"
+            return f"the value of {_quoted(key)} is {_shortened(_written(value))}, not 0 or 1"
     scores = dict(pairs)
     return {item: scores[item] for item in ids}
+
+
+def _written(value: Any) -> str:
+    try:
+        return json.dumps(dict(value) if isinstance(value, _Pairs) else value, default=str)
+    except RecursionError:
+        return "a value that is nested deeply"
 
 
 def _quoted(text: str) -> str:

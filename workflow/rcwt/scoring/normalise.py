@@ -10,6 +10,8 @@ import re
 import unicodedata
 from decimal import Decimal
 
+import regex
+
 _WORD_VALUES = {
     **{"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9},
     **{"ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16},
@@ -27,6 +29,9 @@ _NUMBER_WORDS = re.compile(
     rf"\b(?:(?:{_BELOW_1000}|a) thousand(?:(?: and)? {_BELOW_1000})?|{_BELOW_1000})\b", re.IGNORECASE
 )
 _MULTIPLES = {"k": 1_000, "thousand": 1_000, "m": 1_000_000, "million": 1_000_000, "billion": 1_000_000_000}
+
+#: Digits of a number that is multiplied out; a longer one is no value, and decimal arithmetic would refuse it.
+_MOST_DIGITS = 1000
 
 #: Spellings of a unit after a number, by the one that is kept.
 _UNITS = {
@@ -47,23 +52,28 @@ _UNITS = {
 }
 UNIT = re.compile(rf"(?<=\d)[ -]?(?:{'|'.join(f'(?P<{u}>{s})' for u, s in _UNITS.items())})(?![^\W_])")
 
+# Python reads no number of so many digits; HTML shows the replacement sign for it.
+_LONG_REFERENCE = re.compile("&#[0-9]{100,};?")
+# No word has more marks on one letter, and bringing them into order takes quadratic time.
+_MARKS = regex.compile(r"(\p{M}{30})\p{M}+")
 _INVISIBLE = re.compile("[\u200b\u200c\u200d\u2060\ufeff\u00ad]")
 _SPACE_IN_NUMBER = re.compile("(?<=\\d)[\u00a0\u2007\u2009\u202f'’](?=\\d{3}(?!\\d))")
 _SUPERSCRIPT = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _FRACTIONS = {"½": ".5", "¼": ".25", "¾": ".75"}
-_MARKUP = (
+_LATEX = (
     (re.compile(r"\\(?:text|mathrm|mathbf|textbf|mathit)\s*\{([^{}\n]*)\}"), r"\1"),
     (re.compile(r"\\(?:approx|sim|simeq|quad)\b ?|\\[,;:!]"), " "),
     (re.compile(r"\\times\b"), "×"),
     (re.compile(r"\{,\}"), ","),
     (re.compile(r"\\(?=[^\w\s])|(?<!\w)\$(?=\S)|(?<=\S)\$(?!\w)"), ""),
     (re.compile(r"<sup>(\d+)</sup>", re.IGNORECASE), r"^\1"),
-    (re.compile(r"</?(?:b|strong|i|em|u|code|mark|span)(?: [^>\n]*)?>", re.IGNORECASE), ""),
-    (re.compile(r"~~[^~\n]+~~"), " "),  # struck out: the writer takes it back
-    (re.compile(r"\[([^\]\n]+)\]\([^)\s]*\)"), r"\1"),
-    (re.compile(r"\*+(?=\S)|(?<=\S)\*+|\*{2,}|`+"), ""),
-    (re.compile(r"(?<!\w)_+(?=\S)|(?<=\S)_+(?!\w)"), ""),
 )
+_TAG = re.compile(r"</?(?:b|strong|i|em|u|code|mark|span)(?: [^>\n]*)?>", re.IGNORECASE)
+_STRUCK_OUT = re.compile(r"~~[^~\n]+~~")  # the writer takes it back
+_LINK_TEXT = re.compile(r"\[([^\]\n]++)(\]\()?")
+_LINK_END = re.compile(r"[)\s]")
+_STARS = re.compile(r"\*+(?=\S)|(?<=\S)\*+|\*{2,}|`+")
+_UNDERSCORES = re.compile("_+")
 _DASHES = re.compile("[‐‑‒–−]")
 _DASH_IN_RANGE = re.compile("(?<=\\d) ?[—―] ?(?=\\d)")
 
@@ -94,16 +104,52 @@ _RATES = (
 
 def clean(text: str) -> str:
     """`text` without emphasis, LaTeX and HTML entities, with one kind of dash and of space; lines stay lines."""
-    text = _INVISIBLE.sub("", html.unescape(text))
+    text = _INVISIBLE.sub("", html.unescape(_LONG_REFERENCE.sub("\ufffd", text)))
     text = _SUPERSCRIPT.sub(_superscript, _SPACE_IN_NUMBER.sub("", text))
     for sign, decimals in _FRACTIONS.items():
         text = re.sub(rf"(?<=\d) ?{sign}", decimals, text).replace(sign, "0" + decimals)
-    text = unicodedata.normalize("NFKC", text)
-    for pattern, plain in _MARKUP:
+    text = text if text.isascii() else unicodedata.normalize("NFKC", _MARKS.sub(r"\1", text))
+    for pattern, plain in _LATEX:
         text = pattern.sub(plain, text)
+    text = _unlinked(_STRUCK_OUT.sub(" ", _untagged(text)))
+    text = _UNDERSCORES.sub(_unemphasised, _STARS.sub("", text))
     text = _DASHES.sub("-", _DASH_IN_RANGE.sub("-", text))
     text = re.sub("[—―]", " - ", text.replace("’", "'"))
     return re.sub(r"[^\S\n]+", " ", text)
+
+
+def _untagged(text: str) -> str:
+    """`text` without HTML tags of emphasis; behind the last `>` of a line no tag is looked for, since none ends."""
+    if "<" not in text:
+        return text
+    lines = text.split("\n")
+    ends = [line.rfind(">") + 1 for line in lines]
+    return "\n".join(_TAG.sub("", line[:end]) + line[end:] for line, end in zip(lines, ends, strict=True))
+
+
+def _unlinked(text: str) -> str:
+    """`text` with `[label](address)` as `label`. Every opening bracket before one closing bracket shares its fate."""
+    parts, written, at, stop = [], 0, 0, -1
+    while label := _LINK_TEXT.search(text, at):
+        at = label.end()
+        if label[2] is None:
+            continue
+        if stop < at:
+            end = _LINK_END.search(text, at)
+            stop = end.start() if end else len(text)
+        if text[stop : stop + 1] == ")":
+            parts += [text[written : label.start()], label[1]]
+            written = at = stop + 1
+    return "".join([*parts, text[written:]])
+
+
+def _unemphasised(match: re.Match[str]) -> str:
+    """Nothing for underscores at the edge of a word; those inside a word, and one between spaces, stay."""
+    text, start, end = match.string, match.start(), match.end()
+    before, after = text[max(0, start - 1) : start], text[end : end + 1]
+    opens = not before.isalnum() and after.strip() != ""
+    closes = before.strip() != "" and not after.isalnum()
+    return "" if opens or closes or (end - start > 1 and not before.isalnum()) else match[0]
 
 
 def normalise(text: str) -> str:
@@ -154,6 +200,8 @@ def _multiplied(match: re.Match[str]) -> str:
 
 
 def _product(number: str, factor: int) -> str:
+    if len(number) > _MOST_DIGITS:
+        return number
     product = Decimal(number) * factor
     whole = product.to_integral_value()
     return format(whole if product == whole else product.normalize(), "f")

@@ -5,6 +5,7 @@ or a parent bullet, and gives the value below. So each passage begins with its h
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
@@ -14,10 +15,9 @@ from rcwt.scoring.normalise import clean, normalise
 #: Between a passage and what it stands under.
 UNDER = " | "
 
-_HEADING = re.compile(r"^\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
-_BOLD_LINE = re.compile(r"^\s*(\*\*|__)(?=\S)(.+?)(?<=\S)\1\s*:?\s*$")
+_HEADING = re.compile(r"\s{0,3}(#{1,6})\s+")
 _ITEM = re.compile(r"^(\s*)(?:([-*+•‣◦▪])|\(?(?:\d{1,2}|[a-zA-Z])[.)])\s+(?=\S)(.*)$")
-_TABLE_RULE = re.compile(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
+_TABLE_RULE = re.compile(r"\s*+\|?+\s*+:?+-++:?+\s*+(?:\|\s*+:?+-++:?+\s*+)*+\|?+\s*+$")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _BAR = re.compile(r"(?<!\\)\|")
@@ -28,14 +28,24 @@ _ABBREVIATION = re.compile(r"(?:^|[\s(])(?:e\.g|i\.e|vs|cf|ca|approx|incl|resp|n
 _REFERS_BACK = re.compile(
     r"(?:it|its|this|these|that|they|their|the (?:latter|former|limit|rate|figure|value))\b", re.IGNORECASE
 )
+#: Characters before the end of a sentence in which an abbreviation lies.
+_LONGEST_ABBREVIATION = 20
 #: A paragraph line shorter than this was ended on purpose; a longer one may have been wrapped.
 _WRAP_COLUMN = 60
 _TITLE_WORDS = 10
+#: What a passage may stand under, from the innermost.
+_DEEPEST = 24
+#: A text of which titles and names of columns would repeat more than this many times its length, and a fixed number
+#: of characters, is no outline: the rest of its passages stand by themselves.
+_MOST_REPEATED, _REPEATED_ANYWAY = 10, 100_000
+#: Characters of a part whose normalised spelling is kept: the same titles and sentences come again and again.
+_LONGEST_KEPT = 1000
+_BOLD_LEVEL = 7
 
 
 def passages(text: str) -> list[str]:
     """Normalised passages of `text` in reading order, each as `heading | parent | sentence`."""
-    outline = _Outline()
+    outline = _Outline(repeatable=_MOST_REPEATED * len(text) + _REPEATED_ANYWAY)
     lines = _BREAK.sub("\n", text).replace("\r\n", "\n").split("\n")
     for number, line in enumerate(lines):
         following = lines[number + 1] if number + 1 < len(lines) else ""
@@ -44,13 +54,42 @@ def passages(text: str) -> list[str]:
     return list(dict.fromkeys(passage for parts in outline.found if (passage := _joined(parts))))
 
 
-@lru_cache(maxsize=4096)
 def _normalised(part: str) -> str:
     return normalise(part).strip()
 
 
+_kept = lru_cache(maxsize=4096)(_normalised)
+
+
 def _joined(parts: tuple[str, ...]) -> str:
-    return UNDER.join(filter(None, map(_normalised, parts)))
+    spelled = (_kept(part) if len(part) <= _LONGEST_KEPT else _normalised(part) for part in parts)
+    return UNDER.join(filter(None, spelled))
+
+
+def _heading(line: str) -> tuple[int, str] | None:
+    """Level and title of a heading or a line of bold text."""
+    if marked := _HEADING.match(line):
+        return len(marked[1]), line[marked.end() :].rstrip().rstrip("#").rstrip()
+    text = line.strip()
+    text = text[:-1].rstrip() if text.endswith(":") else text
+    title = text[2:-2]
+    if text[:2] in ("**", "__") and text[-2:] == text[:2] and title and not (title[0].isspace() or title[-1].isspace()):
+        return _BOLD_LEVEL, title
+    return None
+
+
+@dataclass(frozen=True)
+class _Title:
+    """What passages stand under: its level, its text, and whether a paragraph without a mark may belong to it."""
+
+    level: tuple[int, int]
+    text: str
+    holds_paragraphs: bool
+
+    @classmethod
+    def of(cls, level: tuple[int, int], text: str) -> "_Title":
+        # A numbered title or a label keeps the paragraphs after it; any other list is over.
+        return cls(level, text, level < (8, 0) or (level[1] == 0 and _is_title(text)))
 
 
 @dataclass
@@ -59,8 +98,9 @@ class _Outline:
     line, 8 a line that ends in a colon, then list items by indentation.
     """
 
+    repeatable: int  # characters of titles and names of columns that may still stand before passages
     found: list[tuple[str, ...]] = field(default_factory=list)
-    above: list[tuple[tuple[int, int], str]] = field(default_factory=list)
+    above: list[_Title] = field(default_factory=list)
     block: list[str] = field(default_factory=list)
     block_level: tuple[int, int] | None = None  # of a list item; None for a paragraph
     columns: list[str] | None = None
@@ -74,9 +114,9 @@ class _Outline:
         self.columns = None
         if not line.strip() or _FENCE.match(line):
             self.end_block()
-        elif heading := _HEADING.match(line) or _BOLD_LINE.match(line):
+        elif heading := _heading(line):
             self.end_block()
-            self._enter((len(heading[1]) if heading.re is _HEADING else 7, 0), clean(heading[2]))
+            self._enter((heading[0], 0), clean(heading[1]))
         elif item := _ITEM.match(line):
             self.end_block()
             self.block_level = (9 + len(item[1].expandtabs(4)), 1 if item[2] else 0)
@@ -95,7 +135,7 @@ class _Outline:
     def _indented(self, line: str) -> tuple[int, int] | None:
         """Level of an indented line that is no item: under the item it is indented below, if there is one."""
         level = (9 + len(line) - len(line.lstrip()), 2)
-        return level if any((9, 0) <= entry < level for entry, _ in self.above) else None
+        return level if any((9, 0) <= title.level < level for title in self.above) else None
 
     def _continues(self, line: str) -> bool:
         """Whether `line` is the rest of a wrapped line rather than a line of its own."""
@@ -107,13 +147,22 @@ class _Outline:
     def _enter(self, level: tuple[int, int], title: str) -> None:
         self._leave(level)
         self.found.append(self._under(title))
-        self.above.append((level, title))
+        self._stand_under(level, title)
+
+    def _stand_under(self, level: tuple[int, int], text: str) -> None:
+        self.above = [*self.above[1 - _DEEPEST :], _Title.of(level, text)]
 
     def _leave(self, level: tuple[int, int]) -> None:
-        self.above = [entry for entry in self.above if entry[0] < level]
+        self.above = [title for title in self.above if title.level < level]
 
     def _under(self, *parts: str) -> tuple[str, ...]:
-        return (*(title for _, title in self.above), *parts)
+        titles = [title.text for title in self.above]
+        return (*titles, *parts) if self._repeats(titles) else parts
+
+    def _repeats(self, texts: Sequence[str]) -> bool:
+        """Whether `texts` may stand before one more passage."""
+        self.repeatable -= sum(map(len, texts))
+        return self.repeatable >= 0
 
     def end_block(self) -> None:
         """Close the paragraph or list item that is being read."""
@@ -123,16 +172,15 @@ class _Outline:
             return
         leads = text.endswith(":")
         if level is None:
-            # A numbered title or a label keeps the paragraphs after it; any other list is over.
-            self.above = [e for e in self.above if e[0] < (8, 0) or (e[0][1] == 0 and _is_title(e[1]))]
+            self.above = [title for title in self.above if title.holds_paragraphs]
         else:
             self._leave(level)
         self.found += [self._under(sentence) for sentence in _sentences(text)]
         if level is not None:
-            self.above.append((level, text))
+            self._stand_under(level, text)
         elif leads:
             self._leave((8, 0))
-            self.above.append(((8, 0), _sentences(text)[-1]))
+            self._stand_under((8, 0), _sentences(text)[-1])
 
     def _row(self, line: str, following: str) -> None:
         cells = [clean(cell).strip() for cell in _BAR.split(line.strip().strip("|"))]
@@ -142,7 +190,9 @@ class _Outline:
             self.columns = cells if _TABLE_RULE.match(following) else []
             if self.columns:
                 return
-        named = [f"{name}: {cell}" if name else cell for name, cell in zip(self.columns[1:], cells[1:], strict=False)]
+        names = self.columns[1 : len(cells)]
+        names = names if self._repeats(names) else []
+        named = [f"{name}: {cell}" if name else cell for name, cell in zip(names, cells[1:], strict=False)]
         rest = cells[1 + len(named) :]
         self.found.append(self._under(cells[0], *named, *rest))
 
@@ -155,7 +205,7 @@ def _sentences(text: str) -> list[str]:
     """Sentences of one block; a later one carries the block's label, and what it refers back to."""
     parts, start = [], 0
     for end in _SENTENCE_END.finditer(text):
-        if not _ABBREVIATION.search(text[start : end.start()]):
+        if not _ABBREVIATION.search(text[max(start, end.start() - _LONGEST_ABBREVIATION) : end.start()]):
             parts.append(text[start : end.end()].strip())
             start = end.end()
     parts.append(text[start:].strip())

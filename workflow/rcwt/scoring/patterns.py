@@ -16,16 +16,36 @@ Boundaries are added by themselves:
 
 A word right before `?`, `*`, `+`, a class or an escape keeps its spelling: in `weeks?` the `?` is about the
 `s`. Normalised text has units in the singular behind a number, and that is what `weeks?` then finds.
+
+Patterns are a user's, and one such as `(a+)+b` may take years on a short text. So they run in `regex`, which reads the
+same language, can be stopped, and lets other threads run meanwhile.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, TypeVar
 
+import regex
+
+from rcwt.errors import RcwtError
 from rcwt.scoring.normalise import UNIT, normalise
 
-_EDGE_BEFORE = r"(?:(?<!\w)|(?=\W))"
-_EDGE_AFTER = r"(?:(?!\w)|(?<=\W))"
+T = TypeVar("T")
+
+#: CPU seconds of the process that one search may take, so a busy machine stops none. The patterns of the bundled tasks
+#: take less than a second for a reply of a megabyte.
+LONGEST_SEARCH_S = 10.0
+#: CPU seconds after which a search begins anew and lets other threads run. To let them run from the start would cost
+#: more than most searches.
+_ALONE_S = 0.05
+#: Characters of a text that an error shows.
+_SHOWN = 60
+
+# As `re` has it: `regex` counts combining marks as parts of a word, the one behind an emoji too.
+_WORD = r"[\p{L}\p{N}_]"
+_EDGE = rf"(?:(?<!{_WORD})|(?!{_WORD}))"
 _NUMBER_BEFORE = r"(?<!\d)(?<!\d[.,/^-])(?<!\s-)(?<!^-)"
 _NUMBER_AFTER = r"(?!\d)(?![.,/^-]\d)"
 
@@ -45,6 +65,21 @@ _NUMBER = re.compile(
 )
 _WILDCARD_THEN_WORD = re.compile(rf"((?:(?<!\\)\.\)?|\[\^[^\]]*\])(?:[*+]|{_COUNT})\??)(?=\w)")
 _NEGATED = re.compile(r"(?:\b(?:not|never|rather than|instead of)|n't)(?: (?:exactly|the|a|an|at|is|be|of))* $")
+#: Characters before a match in which its negation stands.
+_NEGATION = 120
+
+
+class RunawayPatternError(RcwtError):
+    """A pattern that takes too long on a text. It gives no score: neither a hit nor a miss is known."""
+
+    def __init__(self, source: str, text: str) -> None:
+        self.source = source
+        shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+        super().__init__(
+            f"found the pattern '{source}', which runs for more than {LONGEST_SEARCH_S:g} s of CPU on the "
+            f"{len(text)} characters '{shown}'; accepted: a pattern whose parts match no text in very many ways. "
+            "Bound what repeats, as in [^.]{0,80} for .*, or let it keep what it took, as in \\w*+"
+        )
 
 
 @dataclass(frozen=True)
@@ -52,7 +87,7 @@ class Pattern:
     """A compiled pattern; see the module's docstring for what it finds."""
 
     source: str
-    regex: re.Pattern[str]
+    compiled: Any  # of `regex`, which has no types
     names_number: bool
 
     def found_in(self, passage: str, *, whole_claim: bool = False) -> bool:
@@ -60,17 +95,38 @@ class Pattern:
 
         What stands behind "not" or "instead of" is not said. That goes for a pattern with a number and for
         one that is the `whole_claim`; beside others a pattern may be a mere subject, as in "chosen instead of
-        LISTEN/NOTIFY, whose limit is 8 KB".
+        LISTEN/NOTIFY, whose limit is 8 KB". Raises RunawayPatternError.
         """
-        found = self.regex.finditer(passage)
-        if not (self.names_number or whole_claim):
-            return any(found)
-        return any(not negated(passage, match.start()) for match in found)
+        may_be_negated = self.names_number or whole_claim
+
+        def found(**limits: Any) -> bool:
+            matches = self.compiled.finditer(passage, **limits)
+            return any(not (may_be_negated and negated(passage, match.start())) for match in matches)
+
+        return self._within_limits(found, passage)
+
+    def taken_out(self, text: str, mark: str) -> str:
+        """`text` with `mark` in the place of all that the pattern finds. Raises RunawayPatternError."""
+
+        def taken(**limits: Any) -> str:
+            return str(self.compiled.sub(mark, text, **limits))
+
+        return self._within_limits(taken, text)
+
+    def _within_limits(self, search: Callable[..., T], text: str) -> T:
+        try:
+            return search(timeout=_ALONE_S)
+        except TimeoutError:
+            pass
+        try:
+            return search(timeout=LONGEST_SEARCH_S, concurrent=True)
+        except TimeoutError:
+            raise RunawayPatternError(self.source, text) from None
 
 
 def negated(passage: str, at: int) -> bool:
     """Whether what begins at `at` in the normalised `passage` stands right behind "not", "instead of" or the like."""
-    return bool(_NEGATED.search(passage[:at]))
+    return passage[at - 1 : at] == " " and bool(_NEGATED.search(passage, max(0, at - _NEGATION), at))
 
 
 @lru_cache(maxsize=4096)
@@ -81,24 +137,31 @@ def compile_pattern(source: str) -> Pattern:
     found in an empty text.
     """
     body = _NUMBER.sub(_guard_number, _normalise_text(source.strip()))
-    body = _WILDCARD_THEN_WORD.sub(lambda match: match[1] + _EDGE_BEFORE, body)
+    edged = _WILDCARD_THEN_WORD.sub(lambda match: match[1] + _EDGE, body)
     try:
+        # The language is that of `re`, which refuses what `regex` has beyond it.
         re.compile(source)
-        regex = re.compile(f"{_EDGE_BEFORE}(?:{body}){_EDGE_AFTER}", re.IGNORECASE)
-    except re.error as error:
+        re.compile(f"(?:{body})")
+        compiled = regex.compile(f"{_EDGE}(?:{edged}){_EDGE}", regex.IGNORECASE)
+    except (re.error, regex.error) as error:
         raise ValueError(f"not a regular expression: {error}") from None
-    if regex.search(""):
+    if compiled.search("", timeout=LONGEST_SEARCH_S):
         raise ValueError("it is found in an empty text, so it says nothing")
     plain = "".join(piece["text"] or "" for piece in _PIECE.finditer(source))
-    return Pattern(source, regex, names_number=bool(re.search(r"\d", normalise(plain))))
+    return Pattern(source, compiled, names_number=bool(re.search(r"\d", normalise(plain))))
 
 
 def _normalise_text(source: str) -> str:
     """`source` with its plain text in the spelling of normalised passages."""
     return "".join(
-        _plain(piece["text"], source[piece.end() : piece.end() + 1]) if piece["text"] else piece[0]
+        _plain(piece["text"], source[piece.end() : piece.end() + 1]) if piece["text"] else _syntax(piece[0])
         for piece in _PIECE.finditer(source)
     )
+
+
+def _syntax(piece: str) -> str:
+    """A piece of syntax; braces that count nothing are plain to `re`, where `regex` reads another thing in them."""
+    return piece.replace("{", "\\{").replace("}", "\\}") if piece in ("{", "}", "{}") else piece
 
 
 def _plain(text: str, following: str) -> str:

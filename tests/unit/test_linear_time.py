@@ -1,0 +1,388 @@
+"""Every parser of a foreign text takes time that grows with the text's length, whatever stands in it.
+
+A reply is made by somebody else's model. One regular expression that tries a run of spaces in all its splits holds up
+every call of the run, and outlives Ctrl-C. So each parser reads 100 kB of what its own grammar finds hardest, and may
+take a fixed number of times what one pass over the characters takes in the same process: CPU time against CPU time.
+"""
+
+import inspect
+import pkgutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+import rcwt
+from rcwt import bodies, keys, reader_demands, reader_text
+from rcwt.faults import read_error
+from rcwt.packs import drop, letters, numerals, spans
+from rcwt.packs.answers import answer_lines
+from rcwt.packs.grading import grade
+from rcwt.packs.items import Question, Reference
+from rcwt.replies import read_reply
+from rcwt.scoring import answers, fields, judge_reply, normalise, passages, patterns, rules
+from rcwt.tasks import load_task
+from rcwt.visible import in_one_line, visible
+
+#: Characters of a text of the signs in `_SIGNS`, and of one of the words in `_WORDS`, of which there are many.
+LENGTH, WORDS_LENGTH = 100_000, 10_000
+#: Times that one pass over the characters takes, in Python. Quadratic time is ten times more and above.
+ROOM = 600
+
+TEMPLATES = Path(__file__).parents[2] / "resources/templates"
+TASK, ALGORITHMIC = load_task(TEMPLATES / "spec_recall"), load_task(TEMPLATES / "algorithmic")
+ITEMS = [item.id for item in TASK.items]
+FIELDS = [field.id for field in TASK.fields]
+NAMES = [answer.id for answer in ALGORITHMIC.answers]
+OPTIONS = ("a dog", "two dogs", "12", "none of these")
+QUESTIONS = (
+    Question(id="1", text="?", references=(Reference(kind="number", values=("12",)),)),
+    Question(id="2", text="?", options=OPTIONS, references=(Reference(kind="letter", values=("B",)),)),
+    Question(id="3", text="?", passage="…", references=(Reference(kind="spans", values=("a dog", "two dogs")),)),
+)
+KEY = "sk-ant--api03__AbCdEfGhIj-KlMnOpQrSt--uVwXyZ"
+
+Parser = Callable[[str], object]
+T = TypeVar("T")
+
+
+def _one_of(records: Sequence[T], text: str) -> T:
+    """A record by how the text begins: all of them on each text take minutes, and each has its own patterns."""
+    return records[sum(map(ord, text[:50])) % len(records)]
+
+
+#: Each parser by its module and name. A new one is added here; `test_every_parser_is_in_the_table` finds those missing.
+PARSERS: dict[str, Parser] = {
+    "bodies.read_json": lambda text: _or_error(bodies.read_json, text),
+    "bodies.whole_number": lambda text: _or_error(bodies.whole_number, text),
+    "faults.read_error": lambda text: read_error(500, text),
+    "keys.scrub": keys.scrub,
+    "packs.answers.answer_lines": answer_lines,
+    "packs.drop.split_context": drop.split_context,
+    "packs.grading.grade": lambda text: [grade(start + text, QUESTIONS, cut=False) for start in ("", "ANSWER 3: ")],
+    "packs.letters.letter": lambda text: [letters.letter(start + text, OPTIONS) for start in ("", "(A)", "the answer")],
+    "packs.numerals.number": lambda text: [numerals.number(start + text) for start in ("", "12", "1 2")],
+    "packs.numerals.unwrapped": numerals.unwrapped,
+    "packs.spans.normalise": spans.normalise,
+    "packs.spans.readings": spans.readings,
+    "packs.spans.score": lambda text: spans.score(text, [("a dog", "two dogs"), ("12",)]),
+    "reader_demands.answer_lines": lambda text: reader_demands.answer_lines(f"ANSWER n: {text}", text),
+    "reader_demands.asks_judgement": reader_demands.asks_judgement,
+    "reader_demands.demands": reader_demands.demands,
+    "reader_demands.json_fields": lambda text: reader_demands.json_fields(f"json {text}"),
+    "reader_demands.needs_reasoning": reader_demands.needs_reasoning,
+    "reader_text.phrase": lambda text: reader_text.phrase(text, {"redis"}),
+    "reader_text.quantity": lambda text: reader_text.quantity(text, {"redis"}),
+    "reader_text.sentences": reader_text.sentences,
+    "reader_text.words": reader_text.words,
+    "replies.read_reply": lambda text: [
+        read_reply(protocol, text, {}) for protocol in ("openai", "anthropic", "gemini")
+    ],
+    "scoring.answers.read_answers": lambda text: answers.read_answers(text, NAMES),
+    "scoring.answers.score_answers": lambda text: answers.score_answers(f"sum_correct{text}", ALGORITHMIC.answers),
+    "scoring.fields.read_fields": lambda text: fields.read_fields(text, FIELDS),
+    "scoring.fields.right": lambda text: fields.right(f"5 ms {text}", _one_of(TASK.fields, text)),
+    "scoring.fields.score_fields": lambda text: fields.score_fields('{"pg_limit": "8 KB", "x": [' + text, TASK.fields),
+    "scoring.judge_reply.parse": lambda text: judge_reply.parse(text, ITEMS),
+    "scoring.normalise.clean": normalise.clean,
+    "scoring.normalise.normalise": normalise.normalise,
+    "scoring.passages.passages": passages.passages,
+    "scoring.patterns.negated": lambda text: patterns.negated(f"not {text} ", len(text) + 5),
+    "scoring.rules.judge": lambda text: rules.judge(text, [_one_of(TASK.items, text)]),
+    "visible.in_one_line": in_one_line,
+    "visible.visible": visible,
+}
+#: How the first argument of a parser is called, in all modules.
+_TEXTS = frozenset({"text", "reply", "answer", "passage", "message", "body", "context", "digits"})
+#: Modules whose functions take texts of the project's own, or make messages: no foreign text reaches them.
+_OWN_TEXTS = frozenset({"digests", "evidence", "figures", "prompts", "tables", "tokens"})
+
+#: What a text is repeated of: signs, and words of the grammars.
+_SIGNS = (
+    *(
+        " ",
+        "\n",
+        "*",
+        "_",
+        "`",
+        "#",
+        "-",
+        "{",
+        "}",
+        '{"',
+        '{"a":',
+        "[",
+        "]",
+        "(",
+        "|",
+        '"',
+        "'",
+        "0",
+        "1",
+        ",",
+        ".",
+        "a",
+        "<b ",
+        "[a](",
+    ),
+)
+_WORDS = (
+    *(
+        "\t",
+        "\r",
+        "\u00a0",
+        "+",
+        "=",
+        ":",
+        ";",
+        "!",
+        "?",
+        "/",
+        "\\",
+        "~",
+        ")",
+        "<",
+        ">",
+        "“",
+        "$",
+        "%",
+        "&",
+        "@",
+        "^",
+        "9",
+        "A",
+        "é",
+    ),
+    *("ß", "½", "²", "①", "\u0301", "\u0316\u0300", "✅\ufe0f", "\u200b", "\x1b", "\x00"),
+    *(
+        '{"a":1}',
+        '{"a":\n',
+        '\n{"x\\"',
+        '\n{"pg_limit"',
+        '\n{"pg_limit":1,}',
+        '{"":{"":[',
+        "[[",
+        '"\\"',
+        "{}",
+        "{ ",
+        "[1,",
+    ),
+    *(
+        "\n" + " " * 90 + '\n{"pg_limit":',
+        '{"pg_limit": "8 KB"} ',
+        "{id: 1",
+        "{'mls_rfc'",
+        '{"mls_rfc":1}',
+        '"mls_rfc":1,',
+    ),
+    *("<b>", "</b>", "<sup>1", "<br", "<br ", "[a](b)", "](", "\\text{", "\\text ", "~~a", "&#1", "&#x1", "&amp", "&"),
+    *(
+        "# a\n",
+        "# ",
+        "#\t",
+        "**a** ",
+        "** ",
+        "__a",
+        "a__",
+        "- a\n",
+        "1. a\n",
+        " 1. a\n",
+        "a)\n",
+        "|a",
+        "|\n",
+        "|-",
+        "---|",
+        "a|b\n",
+    ),
+    *("a: ", "a:\n", "e.g. A ", "A. ", "It a. ", ".)", ". A", "> ", "```\n", "\n\n", "\n- a\n  b"),
+    *(
+        "ANSWER 1",
+        "ANSWER 1: ",
+        "ANSWER ",
+        "ANSWER 1: 12\n",
+        "ANSWER 2: (B) or\n",
+        "**ANSWER",
+        "[ANSWER 3: a;",
+        "ANSWER 3: a and ",
+    ),
+    *(
+        "Passage: ",
+        "\nQuestion: ",
+        "\nAnswer:",
+        "a and ",
+        " and",
+        " & ",
+        ", ",
+        "; ",
+        "B or ",
+        ", A",
+        "(A) ",
+        "the answer is ",
+    ),
+    *(
+        "1,000",
+        ",000",
+        " 000",
+        "1.",
+        "1 ",
+        "1-",
+        "1e3",
+        "10^",
+        "3/4 ",
+        "1 1/",
+        "two ",
+        "hundred ",
+        "one thousand ",
+        "1 to ",
+        "1 week to ",
+    ),
+    *(
+        "not the ",
+        "the ",
+        "instead of ",
+        "5 ms",
+        "5 ms ",
+        "1 ms",
+        "8 KB",
+        "over ",
+        "over .",
+        "100K ",
+        "messages per second ",
+        "~ ",
+        "about ",
+    ),
+    *(
+        "streams",
+        "streams ",
+        "pub/sub ",
+        "pubsub",
+        "redis ",
+        "recommend",
+        "recommended ",
+        "option b ",
+        "rich text ",
+        "prosemirror ",
+    ),
+    *(
+        "encryption ",
+        "migrat",
+        "week",
+        "2-3 weeks ",
+        "ramp-up ",
+        "server-side ",
+        "symmetric key per document ",
+        "2 options ",
+    ),
+    *("sum_correct", "sum_correct ", "sum_correct: YES ", "sum_correct|", "(a)", "YES or ", "NO, it is "),
+    *(
+        "q1. ",
+        "A. x ",
+        "A. x B. y ",
+        "is it? ",
+        "return\n",
+        "def f(",
+        "what",
+        "a_b",
+        "`a`",
+        '"a": "',
+        '"a":<',
+        "- `a` (",
+        "AB ",
+        "1a ",
+    ),
+)
+#: What stands before the repeated part, so that what it begins is never finished.
+_BEGUN = ("", "# a", "**a", "ANSWER 1", "|", '{"pg_limit": "', "sum_correct")
+
+
+def _or_error(parse: Parser, text: str) -> object:
+    try:
+        return parse(text)
+    except ValueError as error:
+        return error
+
+
+def texts() -> Iterator[str]:
+    """The signs and words again and again, begun and unfinished; long titles over many items; much that is nested."""
+    for unit in _SIGNS:
+        yield unit * (LENGTH // len(unit)) + "x"
+    for place, unit in enumerate((*_SIGNS, *_WORDS)):
+        yield unit * (WORDS_LENGTH // len(unit))
+        yield _BEGUN[place % len(_BEGUN)] + unit * (WORDS_LENGTH // len(unit)) + "x"
+    half = WORDS_LENGTH // 2
+    numbered = [f"{number}\n" for number in range(half // 6)]
+    for title in (
+        "# " + "a " * (half // 2),
+        "1. " + "a" * half,
+        "- " + "a " * (half // 2),
+        "a|" + "b" * half + "\n-|-",
+    ):
+        for mark in ("- ", "x. A ", "a|"):
+            yield title + "\n" + mark.join(["", *numbered])
+    yield "".join(" " * depth + "1. a\n" for depth in range(100)) + "a\n\n" * (half // 3)
+    yield "{" * half + "}" * half
+    yield "[" * half + "]" * half
+    yield '{"pg_limit": ' + "[" * 900 + '"' + "5 ms " * (half // 5) + '"' + "]" * 900 + "}"
+    yield '{"pg_limit": ' + "[" * 900 + '"' + " " * half + '"' + "]" * 900 + "}"
+    yield "{" + ",".join(f'"a{number}":1' for number in range(half // 5)) + ',"mls_rfc":1}'
+    yield " ".join(f"*{number}_" for number in range(half // 4))
+
+
+def _one_pass(text: str) -> float:
+    began = time.thread_time()
+    for sign in text:
+        sign.isspace()
+    return time.thread_time() - began
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _key(monkeypatch_module: pytest.MonkeyPatch) -> None:
+    monkeypatch_module.setenv("LINEAR_KEY", KEY)
+    keys.read_key("LINEAR_KEY")
+
+
+@pytest.fixture(scope="module")
+def monkeypatch_module() -> Iterator[pytest.MonkeyPatch]:
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+@pytest.fixture(scope="module")
+def one_pass() -> float:
+    """CPU seconds of one pass over 100 kB in this process, the quickest of some."""
+    return min(_one_pass("a" * LENGTH) for _ in range(20))
+
+
+def _taken(name: str, text: str) -> float:
+    began = time.thread_time()
+    PARSERS[name](text)
+    return time.thread_time() - began
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_a_parser_takes_linear_time(name: str, one_pass: float) -> None:
+    PARSERS[name]("ANSWER 3: a; b")  # what is imported or compiled on the way is no part of the time
+    for text in texts():
+        if (taken := _taken(name, text)) > ROOM * one_pass * len(text) / LENGTH:
+            # So many passes are made where many patterns are tried. Quadratic time is four times that of half a text.
+            taken = min(taken, _taken(name, text))
+            half = min(_taken(name, text[: len(text) // 2]) for _ in range(2))
+            assert taken < 3 * half, f"{taken / half:.1f} times half of the text {text[:40]!r}…{text[-20:]!r}"
+
+
+def test_every_parser_is_in_the_table() -> None:
+    found = set()
+    for module in pkgutil.walk_packages(rcwt.__path__, "rcwt."):
+        short = module.name.removeprefix("rcwt.")
+        if short in _OWN_TEXTS:
+            continue
+        for name, function in inspect.getmembers(import_module(module.name), inspect.isfunction):
+            first = next(iter(inspect.signature(function).parameters.values()), None)
+            public = function.__module__ == module.name and not name.startswith("_")
+            if public and first and first.name in _TEXTS and first.annotation in (str, "str"):
+                found.add(f"{short}.{name}")
+    assert found - set(PARSERS) == set()
+    assert len(found) > 30
