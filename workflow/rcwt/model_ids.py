@@ -1,7 +1,8 @@
 """Ids of models that no chat request reaches, known before anything is sent.
 
 The vendors' lists of what is served where are in a file of litellm's, which is read without importing litellm. What is
-newer than that file is known by its name. A server of one's own may offer any id as a chat model.
+newer than that file is known by its name. A server of one's own may offer other ids as chat models, but not those that
+litellm would send to /v1/responses.
 """
 
 import importlib.util
@@ -22,16 +23,19 @@ _HOSTS = {
     "anthropic": "api.anthropic.com",
     "gemini": "generativelanguage.googleapis.com",
 }
-_RESPONSES = "is answered by OpenAI's Responses API (/v1/responses) alone, which this version does not speak"
+_RESPONSES = (
+    "is answered by OpenAI's Responses API (/v1/responses) alone, which this version does not speak; a server of your "
+    "own that answers it in a chat can serve it under another name"
+)
 #: By name: what vendors serve to no chat request, whatever the list says or does not say yet.
 _BY_NAME = (
-    (r"openai/(gpt-[\d.]+(-[a-z]+)?-(pro|codex)|o\d+-pro|codex|computer-use)\b.*", _RESPONSES),
-    (r"openai/.*-deep-research\b.*", _RESPONSES),
     (r"gemini/(.*-)?deep-research\b.*", "is no chat model but an agent of the Interactions API"),
     (r"openai/o1-(mini|preview)\b.*", "takes no system message, which each prompt here has"),
 )
 #: Anywhere: litellm sends these by a client of its own, or as another id.
 _ANYWHERE = (
+    (r"openai/(gpt-[\d.]+(-[a-z]+)?-(pro|codex)|o\d+-pro|codex|computer-use)\b.*", _RESPONSES),
+    (r"openai/.*-deep-research\b.*", _RESPONSES),
     (r"openai/responses/.*", "is sent to /v1/responses, which this version does not speak"),
     (r"openai/.*ft:(babbage|davinci)-002\b.*", "is a model for text completion"),
     (r"anthropic/claude-(2|instant-1)", "is a model for text completion"),
@@ -41,10 +45,10 @@ _ANYWHERE = (
 def why_no_chat(model: str, api_base: str | None) -> str | None:
     """Why the model of an id cannot be asked in a chat, as the end of a sentence about the id; None where it can be."""
     protocol = protocol_of(model)
-    reason = _named(_ANYWHERE, model)
-    if reason or not _at_vendor(protocol, api_base):
-        return reason
-    return _listed(protocol, model.partition("/")[2]) or _named(_BY_NAME, model)
+    listed, named = _listed(protocol, model.partition("/")[2]), _named(_ANYWHERE, model)
+    if named is not None or listed == _RESPONSES:
+        return named or listed
+    return listed or _named(_BY_NAME, model) if _at_vendor(protocol, api_base) else None
 
 
 def _at_vendor(protocol: str, api_base: str | None) -> bool:
