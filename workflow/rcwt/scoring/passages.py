@@ -37,8 +37,8 @@ _TITLE_WORDS = 10
 _DEEPEST = 24
 #: A text of which titles and names of columns would repeat more than this many times its length, and a fixed number
 #: of characters, is no outline: the rest of its passages stand by themselves.
-_MOST_REPEATED, _REPEATED_ANYWAY = 10, 100_000
-#: Characters of a part whose normalised spelling is kept: the same titles and sentences come again and again.
+_MOST_REPEATED, _REPEATED_ANYWAY = 10, 20_000
+#: Characters of a part whose normalised spelling is kept: all trials of a cell say much the same.
 _LONGEST_KEPT = 1000
 _BOLD_LEVEL = 7
 
@@ -51,19 +51,16 @@ def passages(text: str) -> list[str]:
         following = lines[number + 1] if number + 1 < len(lines) else ""
         outline.add(line, following)
     outline.end_block()
-    return list(dict.fromkeys(passage for parts in outline.found if (passage := _joined(parts))))
+    # A title comes again with each passage under it.
+    parts = dict.fromkeys(part for found in outline.found for part in found)
+    spelled = {part: _kept(part) if len(part) <= _LONGEST_KEPT else normalise(part).strip() for part in parts}
+    joined = (UNDER.join(filter(None, map(spelled.__getitem__, found))) for found in outline.found)
+    return list(dict.fromkeys(filter(None, joined)))
 
 
-def _normalised(part: str) -> str:
+@lru_cache(maxsize=4096)
+def _kept(part: str) -> str:
     return normalise(part).strip()
-
-
-_kept = lru_cache(maxsize=4096)(_normalised)
-
-
-def _joined(parts: tuple[str, ...]) -> str:
-    spelled = (_kept(part) if len(part) <= _LONGEST_KEPT else _normalised(part) for part in parts)
-    return UNDER.join(filter(None, spelled))
 
 
 def _heading(line: str) -> tuple[int, str] | None:
