@@ -23,7 +23,7 @@ from rcwt.faults import PermanentFault
 from rcwt.ledger import Balance
 from rcwt.model_ids import _models, why_no_chat
 from rcwt.parameters import changed_messages
-from rcwt.preflights import preflight_request
+from rcwt.preflights import SHORT, Preflight
 from rcwt.progress import Progress
 from rcwt.remote import Remote
 from rcwt.replies import WireReply
@@ -240,8 +240,9 @@ def test_it_is_booked_at_its_worst_case_and_stops_its_model(unwatched: str, tmp_
                 Request("e", unwatched, (("system", "A text."), ("user", "?")), PARAMS, "coord_first", sample)
                 for sample in range(9)
             ]
-            outcomes = await asyncio.gather(*(remote.fetch(call, "m", role) for call in calls), return_exceptions=True)
-            first = calls[0] if role == "judge" else preflight_request(calls[0])
+            sent = [remote.fetch(call, "m", role, Preflight()) for call in calls]
+            outcomes = await asyncio.gather(*sent, return_exceptions=True)
+            first = calls[0] if role == "judge" else Preflight().requests(calls[0], None)[SHORT]
             worst = Terms.of(config, "m").worst_case(request_tokens(first), output_cap(first.params))
             return outcomes, server.stats()["received"], remote.ledger.balance(), worst
 

@@ -35,7 +35,7 @@ _BY_NAME = (
 #: Anywhere: litellm sends these by a client of its own, or as another id.
 _ANYWHERE = (
     (r"openai/(gpt-[\d.]+(-[a-z]+)?-(pro|codex)|o\d+-pro|codex|computer-use)\b.*", _RESPONSES),
-    (r"openai/.*-deep-research\b.*", _RESPONSES),
+    (r"openai/[^/]*-deep-research\b.*", _RESPONSES),
     (r"openai/responses/.*", "is sent to /v1/responses, which this version does not speak"),
     (r"openai/.*ft:(babbage|davinci)-002\b.*", "is a model for text completion"),
     (r"anthropic/claude-(2|instant-1)", "is a model for text completion"),
