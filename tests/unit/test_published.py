@@ -349,3 +349,12 @@ def test_the_script_writes_all_or_nothing(tmp_path: Path) -> None:
     assert trials[["text", "finish_reason", "pack"]].isna().all(axis=None)
     assert (trials["ceiling"] == 1).all()  # at these shares the whole reference is in the prompt
     assert pd.read_csv(out / "files")["sha256"].str.len().eq(64).all()
+
+
+def test_a_file_name_that_a_spreadsheet_would_calculate_is_listed_as_text(tmp_path: Path) -> None:
+    write(tmp_path / "in/rcwt_controlled.csv", main_row())
+    write(tmp_path / "in/=1+1.csv", {"model": GPT, "accuracy": 0.9})
+    (tmp_path / "out").mkdir()
+    assert script(tmp_path / "in", tmp_path / "out").returncode == 0
+    listed = pd.read_csv(tmp_path / "out/files")["file"]
+    assert sorted(listed) == ["'=1+1.csv", "rcwt_controlled.csv"]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from rcwt.audit import as_text
 from rcwt.errors import ConfigError, RcwtError
 from rcwt.manifest import ceiling_of_budgets
 from rcwt.planned import Planned
@@ -100,7 +101,7 @@ def main(argv: list[str] | None = None) -> int:
         writers: dict[Path, Callable[[Path], object]] = {
             options.trials: lambda path: write_table(trials, TRIAL_SCHEMA, path),
             options.scores: lambda path: write_table(imported.scores, SCORE_SCHEMA, path),
-            options.files: lambda path: imported.files.to_csv(path, index=False),
+            options.files: lambda path: imported.files.map(as_text).to_csv(path, index=False),
         }
         if options.planned is not None:
             writers[options.planned] = Planned.found(trials, imported.scores).write
