@@ -197,7 +197,7 @@ def test_no_usable_file_says_how_to_give_one(tmp_path: Path) -> None:
             import_artifact(tmp_path / folder, {})
 
 
-# --- the kinds that the whole artifact has beside the shared part ---------------------------------------
+# --- all kinds of file together, those too that the public artifact has none of -------------------------
 
 
 def test_the_whole_artifact_in_small(tmp_path: Path) -> None:
