@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import curve_fit
-from window_cells import DESIGN, ceiling, gpt_cells, window_cells
+from window_cells import DESIGN, ceiling, gpt_cells, paper_cells, window_cells
 
 from rcwt.accounts import ACCOUNT_COLUMNS, ACCOUNTS, read_accounts, window_accounts
 from rcwt.statistics import write_csv
@@ -133,6 +133,46 @@ def _independent(x: Any, y: Any, starts: Any) -> tuple[Any, float]:
         ends.append((float(((curve(x, *params) - y) ** 2).sum()), tuple(params)))
     sse, params = min(ends)
     return params, sse
+
+
+LARGER = {
+    "gemini-2.0-flash": ("w8192/gemini-2.0-flash_w8192.csv", "w16384/gemini/rcwt_controlled.csv"),
+    "claude-haiku-4-5-20251001": (
+        "w8192/claude-haiku-4-5-20251001_w8192.csv",
+        *("w16384/haiku/rcwt_controlled.csv", "w32768/haiku/rcwt_controlled.csv"),
+    ),
+    "gpt-4.1-mini": (
+        "w8192/gpt-4.1-mini_w8192.csv",
+        *("w16384/gpt/rcwt_controlled.csv", "w32768/gpt/rcwt_controlled.csv"),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "n", "theta", "truncation"),
+    [
+        ("gemini-2.0-flash", 22, (669.1, -63.46), -80.81),
+        ("claude-haiku-4-5-20251001", 30, (650.9, -93.95), -95.36),
+        ("gpt-4.1-mini", 30, (573.3, -99.24), -108.94),
+    ],
+)
+def test_each_model_in_all_its_windows(
+    shared: Path, model: str, n: int, theta: tuple[float, float], truncation: float
+) -> None:
+    cells = paper_cells(shared, model, *LARGER[model])
+    assert len(cells) == n
+    y, p, window, ceiling = (cells[name].to_numpy(dtype=float) for name in ("effective_mean", "p", "window", "ceiling"))
+    starts = [(0.95, -start, 1 / width) for start in (400, 600, 900) for width in (20, 80, 200)]
+    (_, midpoint, _), sse = _independent(-window * (1 - p), y, starts)
+    fits = together(window_accounts(cells))
+    assert fits.loc["theta", "midpoint"] == pytest.approx(-midpoint, rel=1e-3)
+    assert fits.loc["theta", "aic"] == pytest.approx(2 * 3 + n * math.log(2 * math.pi * sse / n) + n, abs=0.01)
+    # floor + (top - floor) ceiling is a straight line in the ceiling.
+    _, (sse,), *_ = np.linalg.lstsq(np.column_stack([ceiling, np.ones(n)]), y)
+    assert fits.loc["truncation", "aic"] == pytest.approx(2 * 2 + n * math.log(2 * math.pi * sse / n) + n, abs=0.01)
+    # The values that the published run shows.
+    assert (fits.loc["theta", "midpoint"], fits.loc["theta", "aic"]) == pytest.approx(theta, abs=0.05)
+    assert fits.loc["truncation", "aic"] == pytest.approx(truncation, abs=0.05)
 
 
 def test_the_papers_gpt_in_three_windows(shared: Path) -> None:

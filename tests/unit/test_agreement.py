@@ -153,9 +153,9 @@ def published(shared: Path) -> pd.DataFrame:
     return judge_agreement(found.trials, found.scores, B=500).astype({"q": str})
 
 
-def test_the_papers_two_pairs(published: pd.DataFrame, shared: Path) -> None:
+def test_the_pairs_of_the_reference(published: pd.DataFrame, shared: Path) -> None:
     right = pd.read_csv(shared / "reference/judge_agreement.csv", dtype={"q": str})
-    ours = published[published["item"] == "all"]
+    ours = published[(published["item"] == "all") & (published["orig_judge"] == "original")]
     joined = right.merge(ours, on=["target", "judge", "q"], suffixes=("_right", ""), how="left")
     assert len(joined) == len(right) == 12
     for column in ("calls", "both1", "o1n0", "o0n1", "both0", "orig", "new", "delta", "agree", "kappa"):
@@ -163,9 +163,40 @@ def test_the_papers_two_pairs(published: pd.DataFrame, shared: Path) -> None:
         np.testing.assert_allclose(joined[column].to_numpy(dtype=float), expected, atol=1e-12, err_msg=column)
 
 
-def test_haiku_judged_by_gpt(published: pd.DataFrame) -> None:
-    # Issue: pooled over shares 1 368 both, 12 original only, 64 new only, 156 neither.
-    row = published[(published["target"] == "claude-haiku-4-5-20251001") & (published["item"] == "all")]
-    (pooled,) = row[row["q"] == "all"][["both1", "o1n0", "o0n1", "both0"]].to_numpy().tolist()
-    assert pooled == [1368, 12, 64, 156]
-    assert set(published["orig_judge"]) == {"original"}
+GEMINI, HAIKU, GPT = "gemini-2.0-flash", "claude-haiku-4-5-20251001", "gpt-4.1-mini"
+#: Folders of the artifact's rescoring files and whose responses they hold.
+RESCORED = {
+    "gemini_judged_by_gpt": GEMINI,
+    "gemini_judged_by_haiku": GEMINI,
+    "gpt_judged_by_gemini25": GPT,
+    "gpt_judged_by_haiku": GPT,
+    "haiku_judged_by_gemini25": HAIKU,
+    "haiku_judged_by_gpt": HAIKU,
+}
+
+
+@pytest.mark.parametrize("folder", RESCORED)
+def test_each_pair_is_the_files_own_count(published: pd.DataFrame, shared: Path, folder: str) -> None:
+    (file,) = (shared / "artifact/results/l2_rescore" / folder).glob("*.csv")
+    rows, judge = pd.read_csv(file), file.stem.removeprefix("rescore_comparison_")
+    items = [name.removeprefix("orig_") for name in rows if name.startswith("orig_")]
+    effective = [name for name in items if name not in ("crdt_throughput", "mls_rfc")]
+    first, second = (rows[[f"{side}_{name}" for name in effective]].to_numpy().ravel() for side in ("orig", "new"))
+    counts = [int(((first == a) & (second == b)).sum()) for a, b in ((1, 1), (1, 0), (0, 1), (0, 0))]
+    ours = published[(published["target"] == RESCORED[folder]) & (published["judge"] == judge)]
+    row = one(ours[ours["orig_judge"] == "original"])
+    assert [row[name] for name in ("both1", "o1n0", "o0n1", "both0")] == counts
+    if folder == "haiku_judged_by_gpt":
+        assert counts == [1368, 12, 64, 156]  # stated in the issue
+    agree, chance = (first == second).mean(), first.mean() * second.mean() + (1 - first.mean()) * (1 - second.mean())
+    assert row["kappa"] == pytest.approx((agree - chance) / (1 - chance), abs=1e-12)
+
+
+def test_all_judges_of_a_target_are_compared_and_no_others(published: pd.DataFrame) -> None:
+    pairs = published[["target", "orig_judge", "judge"]].drop_duplicates().itertuples(index=False, name=None)
+    newer = "gemini-2.5-flash"
+    assert set(pairs) == {
+        *((GEMINI, "original", HAIKU), (GEMINI, "original", GPT), (GEMINI, HAIKU, GPT)),
+        *((HAIKU, "original", newer), (HAIKU, "original", GPT), (HAIKU, newer, GPT)),
+        *((GPT, "original", HAIKU), (GPT, "original", newer), (GPT, HAIKU, newer)),
+    }

@@ -1,7 +1,7 @@
 """The intact task's tables, from published-like files and from made-up calls.
 
 Right values: the paper's printed table (`resources/published/intact.csv`); Wilson 0.722 to 1.000 for 10 of 10 (issue
-"All experiments"). The intact files of the public artifact are not in the shared part of it, so the test writes one.
+"All experiments"). The public artifact has no files of the intact task, so the test writes one.
 """
 
 import csv

@@ -197,7 +197,7 @@ def test_no_usable_file_says_how_to_give_one(tmp_path: Path) -> None:
             import_artifact(tmp_path / folder, {})
 
 
-# --- the kinds that the whole artifact has beside the shared part ---------------------------------------
+# --- all kinds of file together, those too that the public artifact has none of -------------------------
 
 
 def test_the_whole_artifact_in_small(tmp_path: Path) -> None:
@@ -290,6 +290,28 @@ def test_names_that_do_not_settle_the_target(tmp_path: Path) -> None:
     shutil.move(tmp_path / "haiku_judged_by_gemini", tmp_path / "other")
     with pytest.raises(PublishedDataError, match=r"rescore_targets.*\{other: <model id>\}"):
         import_artifact(tmp_path, {})
+
+
+@pytest.mark.parametrize(
+    ("alias", "target"), [("gemini", GEMINI), ("gemini2flash", GEMINI), ("haiku", HAIKU), ("gpt", GPT)]
+)
+def test_rescoring_files_alone_are_of_the_papers_models(tmp_path: Path, alias: str, target: str) -> None:
+    # Gemini 2.5 and 2.0 both fit `gemini`; 2.5 is here as a judge and never was a target of the paper.
+    write(tmp_path / f"{alias}_judged_by_o3/rescore_comparison_o3.csv", rescored_row())
+    write(tmp_path / "haiku_judged_by_gemini25/rescore_comparison_gemini-2.5-flash.csv", rescored_row(trial_index=1))
+    write(tmp_path / "pack.csv", pack_row(model="gemini-2.5-flash"))
+    found = import_artifact(tmp_path, {})
+    assert set(found.scores.loc[found.scores["judge"].eq("o3"), "model"]) == {target}
+
+
+def test_another_main_model_of_the_same_name_leaves_the_target_open(tmp_path: Path) -> None:
+    wide = {"total_context_tokens": 32768, "coordination_tokens": 8107, "reasoning_tokens": 24324}
+    write(tmp_path / "w32768.csv", main_row(model="gemini-2.5-flash", **wide))
+    write(tmp_path / f"gemini_judged_by_gpt/rescore_comparison_{GPT}.csv", rescored_row())
+    with pytest.raises(PublishedDataError, match=r"fits gemini-2\.0-flash, gemini-2\.5-flash.*rescore_targets"):
+        import_artifact(tmp_path, {})
+    scores = import_artifact(tmp_path, {"gemini": GEMINI}).scores
+    assert set(scores.loc[scores["judge"].eq(GPT), "model"]) == {GEMINI}
 
 
 def test_a_copied_rescoring_file_is_read_by_the_name_that_says_most(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from rcwt.errors import PublishedDataError
 from rcwt.published import Imported, import_artifact
 from rcwt.trials import TRIAL_KEY
 
@@ -21,6 +22,11 @@ pytestmark = pytest.mark.skipif(
     not ARTIFACT.is_dir(), reason=f"the paper's artifact is not at {ARTIFACT} (RCWT_SHARED says where it is)"
 )
 GEMINI, HAIKU, GPT = "gemini-2.0-flash", "claude-haiku-4-5-20251001", "gpt-4.1-mini"
+GEMINI_25 = "gemini-2.5-flash"
+SECOND_JUDGES = {(GEMINI, HAIKU), (GEMINI, GPT), (HAIKU, GEMINI_25), (HAIKU, GPT), (GPT, GEMINI_25), (GPT, HAIKU)}
+PACKS = ("gsm8k", "mmlu_pro", "drop")
+#: shared/README.md: a study of its own, recall from a transcript that is itself the coordination content.
+OTHER_STUDY = "results/task3/"
 
 
 @pytest.fixture(scope="module")
@@ -31,25 +37,28 @@ def imported() -> Imported:
 def test_every_call_of_the_artifact_is_there_once(imported: Imported) -> None:
     trials = imported.trials
     counts = trials.groupby(["experiment", "window", "model"]).size().to_dict()
+    # shared/README.md: nine shares x 2 orders x 20 trials; at 8 192 five of them; 8 x 2 x 10 in the larger windows;
+    # packs 5 packs x 2 orders x 10 trials at 5 shares. Gemini 2.5 stands in for 2.0 at 32 768 and in the packs.
+    main, packs = (GEMINI, HAIKU, GPT), (GEMINI_25, HAIKU, GPT)
     assert counts == {
-        ("fixed_budget", 4096, GEMINI): 360,
-        ("fixed_budget", 4096, HAIKU): 360,
-        ("fixed_budget", 4096, GPT): 360,
-        ("fixed_budget", 8192, GPT): 200,
-        ("fixed_budget", 16384, GPT): 160,
-        ("algorithmic", 4096, GPT): 200,
-        ("gsm8k", 4096, GPT): 500,
-        ("mmlu_pro", 4096, GPT): 500,
-        ("drop", 4096, GPT): 500,
+        **{("fixed_budget", 4096, model): 360 for model in main},
+        **{("fixed_budget", 8192, model): 200 for model in main},
+        **{("fixed_budget", 16384, model): 160 for model in main},
+        **{("fixed_budget", 32768, model): 160 for model in packs},
+        **{("algorithmic", 4096, model): 200 for model in main},
+        **{(pack, 4096, model): 500 for pack in PACKS for model in packs},
     }
     assert not trials.duplicated(TRIAL_KEY).any()
     assert set(trials["source"]) == {"published"}
-    # design.md: 554 of the 1 040 main calls in this part ended at exactly the 1 024-token cap. The 400 calls
-    # that are known from rescoring files alone have no token counts.
-    main = trials[trials["experiment"].eq("fixed_budget")]
-    assert main["completion_tokens"].notna().sum() == 1040
-    assert main["status"].eq("truncated").sum() == 554
-    assert main["status"].isin(["ok", "truncated"]).all()
+    # design.md: 1 237 of 2 080 main calls ended at exactly the 1 024-token cap; Gemini 2.5's had another one. The
+    # 400 calls that are known from rescoring files alone have no token counts.
+    recall = trials[trials["experiment"].eq("fixed_budget")]
+    assert recall["status"].isin(["ok", "truncated"]).all()
+    newer = recall["model"].eq(GEMINI_25)
+    assert recall.loc[newer, "status"].eq("ok").all()
+    assert recall.loc[~newer, "completion_tokens"].notna().sum() == 2080
+    assert recall["completion_tokens"].isna().sum() == 400
+    assert recall["status"].eq("truncated").sum() == 1237
 
 
 def test_table_a1_cells(imported: Imported) -> None:
@@ -89,19 +98,29 @@ def test_rescoring_files_become_second_judges(imported: Imported) -> None:
         assert _four(pairs, row.judge) == (row.both1, row.o1n0, row.o0n1, row.both0)
     # The issue's numbers for Haiku judged by GPT, pooled over shares.
     assert _four(_pairs(imported, HAIKU, GPT), GPT) == (1368, 12, 64, 156)
+    second = imported.scores[~imported.scores["judge"].isin(["original", "rules"])]
+    assert set(zip(second["model"], second["judge"], strict=True)) == SECOND_JUDGES
+    assert second["window"].eq(4096).all()
+    assert second.groupby(["model", "judge"]).size().eq(2000).all()
 
 
 def test_copies_packs_and_report(imported: Imported) -> None:
     files = imported.files.set_index("file")
     copies = files[files["status"].eq("duplicate")]
-    assert list(copies.index) == ["results/cliff_n20/rcwt_controlled.csv"]
-    assert "results/cliff_n20/gpt-4.1-mini_cliff.csv" in copies["reason"].iloc[0]
-    assert len(files) == 14
-    assert files["status"].value_counts().to_dict() == {"used": 13, "duplicate": 1}
+    assert list(copies.index) == ["results/cliff_n20/rcwt_controlled.csv", "results/w8192/rcwt_controlled.csv"]
+    for original, reason in zip(
+        ("cliff_n20/gpt-4.1-mini_cliff", "w8192/gpt-4.1-mini_w8192"), copies["reason"], strict=True
+    ):
+        assert f"results/{original}.csv" in reason
+    skipped = files[files["status"].eq("skipped")]
+    assert list(skipped.index) == [name for name in files.index if str(name).startswith(OTHER_STUDY)]
+    assert skipped["reason"].str.contains("no per-call kind").all()
+    assert skipped["rows"].eq(200).all()
+    assert files["status"].value_counts().to_dict() == {"used": 31, "skipped": 3, "duplicate": 2}
 
     trials = imported.trials
     for cell in pd.read_csv(SHARED / "reference/packs_gpt.csv").itertuples():
-        here = trials[trials["experiment"].eq(cell.pack) & trials["q"].eq(cell.q)]
+        here = trials[trials["experiment"].eq(cell.pack) & trials["q"].eq(cell.q) & trials["model"].eq(cell.model)]
         assert (len(here), here["hits"].sum(), here["possible"].sum()) == (
             cell.calls,
             cell.hits,
@@ -112,6 +131,32 @@ def test_copies_packs_and_report(imported: Imported) -> None:
         assert here["u"].isna().all()
     packs = imported.scores[imported.scores["pack"].notna()]
     assert set(packs["item"]) == {f"item_{n}" for n in range(1, 11)}
+
+
+CALL_FILES = [
+    *("rcwt_controlled.csv", *(f"cliff_n20/{model}_cliff.csv" for model in (GEMINI, HAIKU, GPT))),
+    *(f"w8192/{model}_w8192.csv" for model in (GEMINI, HAIKU, GPT)),
+    *(f"w16384/{name}/rcwt_controlled.csv" for name in ("gemini", "haiku", "gpt")),
+    *(f"w32768/{name}/rcwt_controlled.csv" for name in ("gemini25", "haiku", "gpt")),
+    *(f"task2/rcwt_task2_{model}.csv" for model in (GEMINI, HAIKU, GPT)),
+    *(f"{pack}_pack/full_{name}/rcwt_{pack}_pack.csv" for pack in PACKS for name in ("gemini25", "haiku", "gpt")),
+]
+
+
+@pytest.mark.parametrize("name", CALL_FILES)
+def test_each_files_own_means_are_those_of_its_rows(name: str, imported: Imported) -> None:
+    # The files hold each call's mean beside its items: computed by the paper's runner, not by this project.
+    rows = pd.read_csv(ARTIFACT / "results" / name)
+    here = imported.trials[imported.trials["file"].eq(f"results/{name}")]
+    keys = {"q": "proportion", "order": "order", "trial": "trial_index", "model": "model"}
+    if "item_id" in rows:
+        keys["pack"] = "item_id"
+    both = here.merge(rows, left_on=list(keys), right_on=list(keys.values()), suffixes=("", "_file"))
+    assert len(both) == len(rows) == len(here)
+    means = both["score_fraction"] if "item_id" in rows else both["mean_score_effective"]
+    assert (both["hits"] / both["possible"] - means).abs().max() < 1e-3
+    assert both["c"].eq(both["coordination_tokens"]).all()
+    assert both["r"].eq(both["reasoning_tokens_file"]).all()
 
 
 def test_scores_sum_to_each_trial_and_rows_are_where_they_say(imported: Imported) -> None:
@@ -139,14 +184,22 @@ def test_scores_sum_to_each_trial_and_rows_are_where_they_say(imported: Imported
                 assert row.cost_usd == float(cells["cost_usd"])
 
 
-PARTS = sorted(path.relative_to(ARTIFACT) for path in ARTIFACT.rglob("*.csv"))
+FILES = sorted(path.relative_to(ARTIFACT) for path in ARTIFACT.rglob("*.csv"))
+PARTS = [name for name in FILES if not name.as_posix().startswith(OTHER_STUDY)]
+
+
+@pytest.mark.parametrize("name", sorted({*FILES} - {*PARTS}), ids=str)
+def test_a_file_of_another_study_alone_is_refused_with_its_reason(name: Path, tmp_path: Path) -> None:
+    shutil.copy(ARTIFACT / name, tmp_path / name.name)
+    with pytest.raises(PublishedDataError, match=f"{name.name}: no per-call kind"):
+        import_artifact(tmp_path, {})
 
 
 @pytest.mark.parametrize("name", PARTS, ids=str)
 def test_each_file_alone_serves_too(name: Path, tmp_path: Path, imported: Imported) -> None:
     (tmp_path / name.parent).mkdir(parents=True)
     shutil.copy(ARTIFACT / name, tmp_path / name)
-    part = import_artifact(tmp_path, {"gemini": GEMINI, "gpt": GPT, "haiku": HAIKU})
+    part = import_artifact(tmp_path, {})
     keys = part.trials.merge(imported.trials, on=TRIAL_KEY, suffixes=("", "_whole"))
     assert len(keys) == len(part.trials) == part.files["rows"].iloc[0]
     for column in ("hits", "raw_hits", "c", "r", "p"):

@@ -46,11 +46,16 @@ def window_cells(
 
 
 def gpt_cells(shared: Path) -> pd.DataFrame:
-    """GPT's published cells in three windows, averaged from the artifact's own files without this project's code."""
+    """GPT's published cells in the paper's three windows."""
+    return paper_cells(shared, "gpt-4.1-mini", "w8192/gpt-4.1-mini_w8192.csv", "w16384/gpt/rcwt_controlled.csv")
+
+
+def paper_cells(shared: Path, model: str, *larger: str) -> pd.DataFrame:
+    """A model's published cells at W = 4096 and in the files `larger`, averaged without this project's code."""
     first = pd.read_csv(shared / "reference" / "fixed_budget_4096_cells.csv")
-    first = first[first["model"] == "gpt-4.1-mini"].rename(columns={"W": "window"})
+    first = first[first["model"] == model].rename(columns={"W": "window"})
     frames = [first[["window", "q", "c", "effective_mean"]]]
-    for name in ("w8192/gpt-4.1-mini_w8192.csv", "w16384/gpt/rcwt_controlled.csv"):
+    for name in larger:
         calls = pd.read_csv(shared / "artifact" / "results" / name)
         keys = {"window": "total_context_tokens", "q": "proportion", "c": "coordination_tokens"}
         means = calls.groupby(list(keys.values()))["mean_score_effective"].mean().reset_index()
@@ -58,7 +63,7 @@ def gpt_cells(shared: Path) -> pd.DataFrame:
         frames.append(means)
     table = pd.concat(frames, ignore_index=True)
     r = table["window"] - INSTRUCTION - table["c"]
-    table = table.assign(model="gpt-4.1-mini", r=r, p=table["c"] / table["window"], ceiling=r.map(ceiling), hits=0)
+    table = table.assign(model=model, r=r, p=table["c"] / table["window"], ceiling=r.map(ceiling), hits=0)
     means = table["effective_mean"]
     rows = [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
     return make_cells(rows, source="published", judge="original").assign(effective_mean=means)

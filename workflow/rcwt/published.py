@@ -35,6 +35,7 @@ from rcwt.published_kinds import (
 )
 from rcwt.published_packs import is_other_study, read_packs
 from rcwt.published_rescore import (
+    PAPER_TARGETS,
     WINDOW,
     Naming,
     Rescored,
@@ -200,8 +201,8 @@ def _collect_judgements(files: list[CsvFile], rescore_targets: Mapping[str, str]
     main = [call for call in collected.calls.values() if call.task == MAIN_TASK]
     seen = (
         frozenset(call.model for call in main if call.budget.window == WINDOW),
-        frozenset(call.model for call in main),
-        frozenset(call.model for call in collected.calls.values()) | judges,
+        frozenset(call.model for call in main) | PAPER_TARGETS,
+        frozenset(call.model for call in collected.calls.values()) | judges | PAPER_TARGETS,
     )
     for file, naming in zip(files, namings, strict=True):
         pair = resolve_pair(naming, seen, rescore_targets)

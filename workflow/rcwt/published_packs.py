@@ -3,7 +3,7 @@
 A pack row holds the answers read from the reply (`prediction`), the references (`answer`) and the number of
 right ones (`score_hits`), not which ones were right. Scores are one row an item, so the comparison that the
 artifact made is made again here, item by item, and believed only where it gives the recorded total in *every*
-row of a file. It does for all 1 500 GPT calls. Where a file does not reconcile, its totals are kept and the
+row of a file. It does for all 4 500 calls. Where a file does not reconcile, its totals are kept and the
 items are called `unattributed_k`, the first `score_hits` of them right: every sum stays true, and nothing
 pretends to know an item.
 

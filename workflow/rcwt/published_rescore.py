@@ -2,10 +2,11 @@
 
 Their rows name neither model nor judge. The judge's id is in the file's name,
 `rescore_comparison_<judge>.csv`; the target is in the folder's, `<target>_judged_by_<judge>`, as a short
-alias (`gpt`, `haiku`, `gemini25`) that has to be matched to a model id seen elsewhere in the artifact. Models
-with main rows at W = 4096 come first, since that is what was rescored: so `gemini` is Gemini 2.0, although
-2.5 was run at another window. One id must fit, or the configuration key `rescore_targets` says which; the
-report on the files tells which it was.
+alias (`gpt`, `haiku`, `gemini25`) that has to be matched to a model id. Models with main rows at W = 4096 come
+first, since that is what was rescored: so `gemini` is Gemini 2.0, although 2.5 was run at another window. In a part
+of the artifact without those rows, the three models that the paper rescored stand beside the ids seen elsewhere, so
+that Gemini 2.0's responses never become those of 2.5, a judge. One id must fit, or the configuration key
+`rescore_targets` says which; the report on the files tells which it was.
 """
 
 import re
@@ -21,6 +22,8 @@ from rcwt.published_kinds import FLOOR_ITEMS, MAIN_ITEMS, MAIN_TASK, Budget, Cal
 #: The one window the paper rescored, and its instruction in tokens.
 WINDOW = 4096
 INSTRUCTION = 337
+#: The models whose responses the paper rescored.
+PAPER_TARGETS = frozenset({"gemini-2.0-flash", "claude-haiku-4-5-20251001", "gpt-4.1-mini"})
 _FOLDER = re.compile(r"(?P<target>.+)_judged_by_(?P<judge>.+)")
 _FILE = re.compile(r"rescore_comparison_(?P<judge>.+)", re.IGNORECASE)
 
@@ -74,7 +77,7 @@ def resolve_pair(naming: Naming, seen: Sequence[frozenset[str]], targets: Mappin
 
     Args:
         naming: what the path says.
-        seen: model ids of the artifact, the likelier set first.
+        seen: model ids of the artifact and the paper, the likelier set first.
         targets: the configuration key `rescore_targets`, folder name or alias to model id. It goes first.
 
     Raises:
@@ -164,7 +167,7 @@ def _resolve(
     if len(fitting) == 1:
         return fitting.pop()
     everything = ", ".join(sorted(frozenset[str]().union(*seen))) or "none"
-    which = f"fits {', '.join(sorted(fitting))}" if fitting else f"fits no model id seen ({everything})"
+    which = f"fits {', '.join(sorted(fitting))}" if fitting else f"fits no model id known here ({everything})"
     remedy = f"{say}{{{alias}: <model id>}}."
     raise refuse(naming.file, None, None, f"the {role} '{alias}', which {which}", "exactly one model id", remedy)
 
