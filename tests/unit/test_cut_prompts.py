@@ -29,13 +29,24 @@ def study(root: Path) -> Study:
     return Study(Config.model_validate({**merged, "experiments": list(EXPERIMENTS)}), root / "resources/templates")
 
 
+def write_cell(study: Study, condition: str, path: Path, *answers: tuple[str, Any]) -> Path:
+    """The calls file of the cell of a model `m`; the condition's other trials have no text."""
+    planned = study.conditions[condition].trials
+    given = [*answers, *[("", "empty")] * (planned - len(answers))]
+    known = {"condition": condition, "prompt_sha256": study.prompts[condition].sha256}
+    file = path / "m/cell.jsonl"
+    file.parent.mkdir()
+    write_records([record(trial, text, status, **known) for trial, (text, status) in enumerate(given)], file)
+    return file
+
+
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_all_items_of_a_cut_prompt_are_missing(study: Study, experiment: str, tmp_path: Path) -> None:
     condition = next(name for name in study.conditions if name.startswith(f"{experiment}-"))
-    path = tmp_path / "cell.jsonl"
-    texts: list[tuple[str, Any]] = [("No.", "prompt_cut"), ("No.", "ok"), ("", "prompt_cut"), ("", "empty")]
-    write_records([record(trial, text, status) for trial, (text, status) in enumerate(texts)], path)
-    scored = score_cell(study, condition, "rules", path, []).scores
+    path = write_cell(
+        study, condition, tmp_path, ("No.", "prompt_cut"), ("No.", "ok"), ("", "prompt_cut"), ("", "empty")
+    )
+    scored = score_cell(study, condition, "rules", path, []).scores[:4]
     assert [one.trial for one in scored] == [0, 1, 2, 3]
     # Every item that a whole reply is scored by, and none that it is not.
     assert all(list(one.items) == list(scored[1].items) for one in scored)
@@ -48,9 +59,8 @@ def test_no_model_is_asked_about_a_cut_prompt(study: Study, tmp_path: Path, monk
     """Without a server, a key or a network, since there is nothing to ask."""
     judged = Study(study.config.model_copy(update={"judges": ["gpt-4.1-mini"]}), study.templates)
     condition = next(iter(judged.conditions))
-    path = tmp_path / "cell.jsonl"
-    write_records([record(0, "The limit is 8KB.", "prompt_cut")], path)
-    [one] = score_cell(judged, condition, "gpt-4.1-mini", path, []).scores
+    path = write_cell(judged, condition, tmp_path, ("The limit is 8KB.", "prompt_cut"))
+    one, *_ = score_cell(judged, condition, "gpt-4.1-mini", path, []).scores
     assert (one.status, one.judge_keys) == ("not_scored", None)
 
 

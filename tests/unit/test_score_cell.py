@@ -38,13 +38,15 @@ def test_a_pattern_that_runs_away_on_a_reply_is_named(
     file.write_text(spec.replace("- 'option d'\n", "- '(?:a|aa)+b'\n", 1), encoding="utf-8")
     study = Study(Config.model_validate(CONFIG), tmp_path)
     condition = next(iter(study.conditions))
-    calls = tmp_path / "calls.jsonl"
+    known = {"condition": condition, "prompt_sha256": study.prompts[condition].sha256}
+    calls = tmp_path / "m/calls.jsonl"
+    calls.parent.mkdir()
 
-    write_records([record(0, "PostgreSQL LISTEN/NOTIFY payloads are limited to 8KB.", condition=condition)], calls)
+    write_records([record(0, "PostgreSQL LISTEN/NOTIFY payloads are limited to 8KB.", **known)], calls)
     assert score_cell(study, condition, "rules", calls, []).scores[0].items["pg_limit"] == 1
 
     monkeypatch.setattr(patterns, "LONGEST_SEARCH_S", 0.2)
-    write_records([record(0, "a" * 3000, condition=condition)], calls)
+    write_records([record(0, "a" * 3000, **known)], calls)
     with pytest.raises(TaskError) as caught:
         score_cell(study, condition, "rules", calls, [])
     message = str(caught.value)

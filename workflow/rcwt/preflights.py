@@ -9,8 +9,10 @@ one leaves a line in `preflights.jsonl` beside the cached responses, with the `r
 """
 
 import errno
+import fcntl
 import json
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,6 +42,9 @@ PREFLIGHT_CAP = 16
 PREFLIGHT_FILE = "preflights.jsonl"
 
 Messages = tuple[tuple[str, str], ...]
+
+# POSIX locks do not keep threads of one process apart.
+_writing = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -180,18 +185,17 @@ def keep_preflight(folder: Path, results: Path, model: str, asked: str, tokens: 
         "price_as_of": response.price_as_of,
     }
     folder.mkdir(parents=True, exist_ok=True)
-    handle = os.open(folder / PREFLIGHT_FILE, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-    try:
-        size = os.fstat(handle).st_size
-        # A line that a crash or a full disk cut short takes no other with it.
-        begin = "\n" if size and os.pread(handle, 1, size - 1) != b"\n" else ""
+    with _writing, (folder / PREFLIGHT_FILE).open("ab+", buffering=0) as file:
+        # Kept until the file is closed, so that no other process adds to what may have to be taken back.
+        fcntl.lockf(file, fcntl.LOCK_EX)
+        size = file.seek(0, os.SEEK_END)
+        # A line that a crash cut short takes no other with it.
+        begin = "\n" if size and os.pread(file.fileno(), 1, size - 1) != b"\n" else ""
         text = f"{begin}{json.dumps(line)}\n".encode()
-        # One write at the end of the file: lines of two processes do not mix.
-        if os.write(handle, text) < len(text):
+        if file.write(text) < len(text):  # the disk is full
+            file.truncate(size)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        os.fsync(file.fileno())
 
 
 def read_preflights(folder: Path, results: Path) -> list[dict[str, Any]]:
