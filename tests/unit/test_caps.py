@@ -36,12 +36,13 @@ GOOD = {"completion_tokens": 200, "reasoning_tokens": 100}
         (CUT | {"text": ""}, True),
         (CUT | {"text": " \n"}, True),
         (CUT | {"text": "A pa"}, False),
-        (CUT | {"status": "empty"}, False),
+        (CUT | {"status": "empty"}, True),  # the whole cap, and no word of a cut
+        (CUT | {"status": "empty", "completion_tokens": 900}, False),
         (CUT | {"status": "ok"}, False),
     ],
 )
-def test_what_counts_is_cut_and_blank(call: dict[str, Any], counts: bool) -> None:
-    assert len(without_text(trials(call))) == counts
+def test_what_counts_is_blank_and_cut_or_at_its_cap(call: dict[str, Any], counts: bool) -> None:
+    assert len(without_text(trials(call), CAP)) == counts
 
 
 def test_twice_what_was_used() -> None:

@@ -19,6 +19,7 @@ from matplotlib.text import Text
 from test_tables import CEILING, GEMINI, GPT, HAIKU, main_rows, make_cells, reader_cells, reference_cells
 
 from rcwt.figures import PALETTE, SMALL, legend_columns, looks, readable_ticks, save, split, style
+from rcwt.refits import CURVE_COLUMNS
 from rcwt.statistics import write_csv
 from rcwt.tables import select
 
@@ -244,7 +245,7 @@ def test_no_data_is_said_in_the_figure(figure_1: ModuleType) -> None:
 def test_the_script_writes_the_same_bytes_twice_and_says_what_it_shows(tmp_path: Path, root: Path) -> None:
     write_csv(reader_cells().assign(ci_low=0.1, ci_high=0.2), tmp_path / "cells.csv")
     fits = curves("reader").assign(source="run", converged="true", at_bound="false", identified="true")
-    fits.to_csv(tmp_path / "curves.csv", index=False)
+    fits.reindex(columns=CURVE_COLUMNS).to_csv(tmp_path / "curves.csv", index=False)
     script = [sys.executable, str(root / "workflow/scripts/figure_1.py"), "--cells", str(tmp_path / "cells.csv")]
     script += ["--curves", str(tmp_path / "curves.csv"), "--paper", str(root / "resources/published/table_a1.csv")]
     for run in ("first", "second"):

@@ -101,7 +101,7 @@ PARSERS: dict[str, Parser] = {
 #: How the first argument of a parser is called, in all modules.
 _TEXTS = frozenset({"text", "reply", "answer", "passage", "message", "body", "context", "digits"})
 #: Modules whose functions take texts of the project's own, or make messages: no foreign text reaches them.
-_OWN_TEXTS = frozenset({"digests", "evidence", "figures", "prompts", "tables", "tokens"})
+_OWN_TEXTS = frozenset({"caps", "digests", "evidence", "figures", "prompts", "tables", "tokens"})
 
 #: What a text is repeated of: signs, and words of the grammars.
 _SIGNS = (

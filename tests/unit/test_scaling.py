@@ -13,6 +13,7 @@ import pytest
 from test_tables import GEMINI, GPT, HAIKU
 from window_cells import DESIGN, window_cells
 
+from rcwt.refits import CURVE_COLUMNS
 from rcwt.scaling import (
     Scaling,
     caption_1,
@@ -186,7 +187,7 @@ def test_all_windows_are_selected_under_one_judge() -> None:
 
 def test_the_script_writes_four_files(tmp_path: Path, root: Path) -> None:
     write_csv(measured("mine"), tmp_path / "cells.csv")
-    write_csv(pd.DataFrame([fit("mine", 4096, 600.0)]), tmp_path / "curves.csv")
+    write_csv(pd.DataFrame([fit("mine", 4096, 600.0)], columns=CURVE_COLUMNS), tmp_path / "curves.csv")
     script = [sys.executable, str(root / "workflow/scripts/table_1.py"), "--cells", str(tmp_path / "cells.csv")]
     script += ["--curves", str(tmp_path / "curves.csv"), "--embedded", "mine", "--out", str(tmp_path / "table_1")]
     subprocess.run(script, check=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from projects import Project
-from servers import PRICES, Server, configuration, write
+from servers import PREFLIGHTS, PRICES, Server, configuration, write
 
 from rcwt.digests import digest
 
@@ -61,7 +61,7 @@ def test_thinking_that_would_leave_otherwise_is_refused_before_anything_is_paid(
 def test_stale_responses_are_named_in_the_plan_and_asked_again_once(project: Project, server: Server) -> None:
     arguments = write(project.folder, with_params(server, "gemini", reasoning_effort="none"))
     project.succeed(TARGET, "--cores", "2", *arguments)
-    assert server.stats()["received"] == 1 + TRIALS
+    assert server.stats()["received"] == PREFLIGHTS + TRIALS
     for path in kept(project)[:3]:  # as an earlier version kept what left with thinking on
         content = json.loads(path.read_text())
         content["response"]["sent_params"]["generationConfig"]["thinkingConfig"] = {"includeThoughts": False}
@@ -73,16 +73,16 @@ def test_stale_responses_are_named_in_the_plan_and_asked_again_once(project: Pro
     *_, stale, spend = project.succeed(TARGET, "-n", *arguments).splitlines()
     assert stale.startswith("t: 3 kept responses are stale and asked for again")
     assert 'thinkingConfig: {"includeThoughts": false} for reasoning_effort: "none"' in stale
-    assert spend.startswith("spend: 4 calls to make, 5 cached")  # the preflight is one of the four
+    assert spend.startswith(f"spend: {PREFLIGHTS + 3} calls to make, 5 cached")
     assert server.stats()["received"] == 0
     assert "t: 3 kept responses are stale" in project.succeed(TARGET, "--cores", "2", *arguments)
-    assert server.stats()["received"] == 1 + 3
+    assert server.stats()["received"] == PREFLIGHTS + 3
     assert len(kept(project)) == TRIALS
     assert len(list((project.folder / ".cache/responses").rglob("*.before-1"))) == 3
     assert "Nothing to be done" in project.succeed(TARGET, "--cores", "2", *arguments)
     forget(project)
     assert "are stale" not in project.succeed(TARGET, "--cores", "2", *arguments)
-    assert server.stats()["received"] == 1 + 3
+    assert server.stats()["received"] == PREFLIGHTS + 3
 
 
 def test_equal_parameters_are_one_run(project: Project, server: Server) -> None:
@@ -91,7 +91,7 @@ def test_equal_parameters_are_one_run(project: Project, server: Server) -> None:
     content["designs"]["fixed_budget"]["windows"][0]["shares"] = [90.0]
     other = write(project.folder, content, "other.yaml")
     assert "Nothing to be done" in project.succeed(TARGET, "--cores", "2", *other)
-    assert server.stats()["received"] == 1 + TRIALS
+    assert server.stats()["received"] == PREFLIGHTS + TRIALS
     # As the responses were kept when a number was spelled as it stood: found, and nothing is asked.
     for path in kept(project):
         content = json.loads(path.read_text())
@@ -116,4 +116,4 @@ def test_equal_parameters_are_one_run(project: Project, server: Server) -> None:
     forget(project)
     assert "spend: 0 calls to make, 8 cached" in project.succeed(TARGET, "-n", *other)
     project.succeed(TARGET, "--cores", "2", *other)
-    assert server.stats()["received"] == 1 + TRIALS
+    assert server.stats()["received"] == PREFLIGHTS + TRIALS

@@ -31,10 +31,11 @@ def read_caps(text: str) -> Caps:
     }
 
 
-def without_text(calls: pd.DataFrame) -> pd.DataFrame:
-    """Those of `calls`, rows of `rcwt.trials`, that were cut and have no text."""
+def without_text(calls: pd.DataFrame, cap: Cap) -> pd.DataFrame:
+    """Those of `calls`, rows of `rcwt.trials`, that have no text and were cut, or used the whole cap all the same."""
     silent = calls["text"].astype(object).fillna("").astype(str).str.strip() == ""
-    return calls[(calls["status"] == "truncated") & silent]
+    used_up = (calls["status"] == "empty") & (calls["completion_tokens"].fillna(0) >= cap.tokens)
+    return calls[silent & ((calls["status"] == "truncated") | used_up)]
 
 
 def remedy(cut: pd.DataFrame, cap: Cap) -> str:
@@ -66,7 +67,7 @@ def silent_baselines(trials: pd.DataFrame, caps: Caps) -> Iterator[str]:
         windows = own["window"].where(own["kind"].astype(object) != "intact", own["window"].min())
         for _, calls in own.groupby(windows):
             baseline = calls[calls["q"] == calls["q"].min()]
-            cut = without_text(baseline)
+            cut = without_text(baseline, cap)
             if 2 * len(cut) > len(baseline):
                 at = baseline.iloc[0]
                 yield (

@@ -27,15 +27,16 @@ _RESPONSES = (
     "is answered by OpenAI's Responses API (/v1/responses) alone, which this version does not speak; a server of your "
     "own that answers it in a chat can serve it under another name"
 )
+_DATED = r"(-latest|-preview)?(-\d{4}-\d\d-\d\d)?"
 #: By name: what vendors serve to no chat request, whatever the list says or does not say yet.
 _BY_NAME = (
+    (r"openai/codex\b.*", _RESPONSES),
     (r"gemini/(.*-)?deep-research\b.*", "is no chat model but an agent of the Interactions API"),
     (r"openai/o1-(mini|preview)\b.*", "takes no system message, which each prompt here has"),
 )
 #: Anywhere: litellm sends these by a client of its own, or as another id.
 _ANYWHERE = (
-    (r"openai/(gpt-[\d.]+(-[a-z]+)?-(pro|codex)|o\d+-pro|codex|computer-use)\b.*", _RESPONSES),
-    (r"openai/[^/]*-deep-research\b.*", _RESPONSES),
+    (rf"openai/(gpt-[\d.]+(-[a-z]+)?-(pro|codex)(-mini|-max)?|o\d+-pro|codex-mini|computer-use|[^/]*-deep-research){_DATED}", _RESPONSES),
     (r"openai/responses/.*", "is sent to /v1/responses, which this version does not speak"),
     (r"openai/.*ft:(babbage|davinci)-002\b.*", "is a model for text completion"),
     (r"anthropic/claude-(2|instant-1)", "is a model for text completion"),
@@ -58,7 +59,7 @@ def _at_vendor(protocol: str, api_base: str | None) -> bool:
 
 
 def _named(patterns: tuple[tuple[str, str], ...], model: str) -> str | None:
-    return next((reason for pattern, reason in patterns if re.fullmatch(pattern, model)), None)
+    return next((reason for pattern, reason in patterns if re.fullmatch(pattern, model, re.IGNORECASE)), None)
 
 
 def _listed(protocol: str, name: str) -> str | None:

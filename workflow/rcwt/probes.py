@@ -17,9 +17,10 @@ from rcwt.faults import PermanentFault
 from rcwt.gates import Gate
 from rcwt.keeping import Keeper
 from rcwt.kept_bodies import KeptBody
-from rcwt.preflights import LARGEST, SHORT, Preflight, keep_preflight
+from rcwt.preflights import LARGEST, SHORT, Messages, Preflight, keep_preflight
 from rcwt.prompt_counts import Gauge, gauge
-from rcwt.records import PromptSize, Response
+from rcwt.records import PromptSize, Response, Usage
+from rcwt.replies import WireReply
 from rcwt.requests import Request
 from rcwt.run_state import RunState
 from rcwt.statuses import PROMPT_CUT, PROMPT_CUT_REMEDY
@@ -30,10 +31,13 @@ log = logging.getLogger(__name__)
 
 #: Seconds that the short call has for itself once it has left: a refusal comes sooner than an answer.
 HEAD_START_S = 0.5
+#: A smaller part of what is due for the largest prompt looks as if its end or its beginning were missing.
+NEARLY_WHOLE = 0.95
 #: Keeps a response, and the answer it was read from.
 Keep = Callable[[Response, KeptBody | None], Awaitable[None]]
-#: Makes one paid call; the third is given the response, the fourth hears when the request has left.
-Pay = Callable[[Gate, Request, Keep, Callable[[], None]], Coroutine[Any, Any, Response]]
+#: Makes one paid call; the third is given the response, the fourth hears when the request has left, and the fifth says
+#: whether it is asked again until its deadline.
+Pay = Callable[[Gate, Request, Keep, Callable[[], None], bool], Coroutine[Any, Any, Response]]
 
 
 class Probes:
@@ -57,6 +61,7 @@ class Probes:
         self._gauges: dict[str, Gauge] = {}
         self._asked: dict[str, Preflight] = {}
         self._warned: set[str] = set()
+        self._whole: set[tuple[str, Messages]] = set()  # prompts that a model has counted whole
 
     def __contains__(self, model: str) -> bool:
         return model in self._sent
@@ -134,7 +139,7 @@ class Probes:
             if asked == SHORT:
                 self._left[gate.name].set()
 
-        call: asyncio.Task[Response] = asyncio.ensure_future(self._pay(gate, request, keep, leave))
+        call: asyncio.Task[Response] = asyncio.ensure_future(self._pay(gate, request, keep, leave, asked == SHORT))
         for tasks in (self._tasks, self._waiting):
             tasks.add(call)
             call.add_done_callback(tasks.discard)
@@ -160,9 +165,37 @@ class Probes:
             )
         if LARGEST in answered:
             size = self.size(model, requests[LARGEST])
-            self.warn_of_cut(model, answered[LARGEST].model_copy(update={"prompt_size": size}))
+            if size is not None:
+                self._look_at_largest(model, requests[LARGEST], answered[LARGEST], size)
         elif LARGEST in calls and isinstance(fault := _error(calls[LARGEST]), PermanentFault):
             log.warning("%s: the largest prompt, of %d tokens, is not answered: %s", model, sizes[LARGEST], fault)
+
+    def _look_at_largest(self, model: str, request: Request, response: Response, size: PromptSize) -> None:
+        counted = response.usage.prompt
+        if size.is_cut(response.usage):
+            self.warn_of_cut(model, response.model_copy(update={"prompt_size": size}))
+            return
+        self._whole.add((model, request.messages))
+        if counted is not None and size.ratio and counted < NEARLY_WHOLE * size.expected:
+            log.warning(
+                "%s: of the largest prompt, %d tokens (cl100k), its server counted %d, where about %d are due: it may "
+                "cut the largest prompts by so little that their trials count. %s",
+                *(model, size.tokens, counted, size.expected, PROMPT_CUT_REMEDY),
+            )
+
+    def held_to(self, model: str, request: Request, reply: WireReply, size: PromptSize | None) -> PromptSize | None:
+        """What a reply's count of its prompt is held against: nothing, where the same prompt was counted whole before.
+
+        Some servers count of a prompt only what they had not kept from the last time.
+        """
+        if size is None or not size.ratio:
+            return size
+        prompt = (model, request.messages)
+        if not size.is_cut(Usage(prompt=reply.usage.prompt_tokens, cached=reply.usage.cached_tokens)):
+            if reply.usage.prompt_tokens is not None:
+                self._whole.add(prompt)
+            return size
+        return None if prompt in self._whole else size
 
     def _learn(self) -> None:
         if self._journal is not None:

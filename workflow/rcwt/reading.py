@@ -43,7 +43,8 @@ def read(received: Received, headers: Mapping[str, str] | None = None) -> WireRe
         raise UnreadableFault(
             received.status,
             f"the body is not a reply of the {received.protocol} protocol: {received.body[:200]!r}",
-            received,
+            # No reading will make a reply of a web page: it comes from what stands between here and the model.
+            None if received.body.lstrip()[:1] == "<" else received,
         )
     cleaned = {name: _clean(getattr(reply, name)) for name in _TEXTS}
     return replace(

@@ -33,7 +33,8 @@ def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 class UnreadableFault(TransientFault):
-    """A complete and successful answer, so a paid one, that is no reply; None for one too long to be kept.
+    """A complete and successful answer, so a paid one, that is no reply; None for one that is
+    too long to be kept, or a web page.
 
     Worth another attempt, but not many: each is billed.
     """

@@ -20,9 +20,8 @@ def remarks(calls: pd.DataFrame, caps: Caps) -> Iterator[tuple[str, str]]:
     other = calls[calls["other_model"].astype("boolean").fillna(value=False).astype(bool)]
     if len(other):
         yield "another model", f"{len(other)} of {len(calls)} calls were answered by {_named(other['returned_model'])}"
-    cut = without_text(calls)
     cap = caps.get((calls["experiment"].iloc[0], calls["model"].iloc[0])) if len(calls) else None
-    if cap is not None and len(cut):
+    if cap is not None and len(cut := without_text(calls, cap)):
         yield "cut before any text", f"{len(cut)} of {len(calls)} calls. {remedy(cut, cap)}"
 
 

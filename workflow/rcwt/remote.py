@@ -9,7 +9,7 @@ import asyncio
 import functools
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from rcwt.probes import Keep, Probes
 from rcwt.progress import Progress
 from rcwt.received import UnreadableFault
 from rcwt.records import Response
-from rcwt.replies import WireReply
+from rcwt.replies import FailedReplyFault, WireReply
 from rcwt.requests import Request
 from rcwt.responses import MOST_UNREAD, ResponseCache
 from rcwt.run_state import RunState
@@ -42,6 +42,12 @@ log = logging.getLogger(__name__)
 READING_TURNS = 500
 
 
+#: Replies to one request that end in a failure of the provider, before it is given up: each may have been paid.
+MOST_FAILED = 5
+#: Attempts of a call that only measures something: the run waits for it.
+MOST_IMPATIENT = 3
+
+
 class CapReachedError(CallError):
     """The spend cap leaves no room for the worst case of another call."""
 
@@ -50,7 +56,8 @@ class CapReachedError(CallError):
 class _Call:
     """One request on its way: what it may cost, what keeps its response, and who hears that it leaves.
 
-    `unread` are the answers to it that were paid and cannot be read; None for one too long to be kept.
+    `unread` are the answers to it that were paid and cannot be read; None for one that is not kept. `failed` are those
+    that ended in a failure of the provider.
     """
 
     request: Request
@@ -58,6 +65,7 @@ class _Call:
     keep: Keep
     on_leave: Callable[[], None]
     unread: list[Path | None]
+    failed: list[FailedReplyFault] = field(default_factory=list)
 
 
 class Remote:
@@ -156,6 +164,7 @@ class Remote:
         request: Request,
         keep: Keep,
         on_leave: Callable[[], None] = lambda: None,
+        patient: bool = True,
         unread: list[Path | None] | None = None,
     ) -> Response:
         prompt_tokens, cap = request_tokens(request), output_cap(request.params)
@@ -172,6 +181,8 @@ class Remote:
         def on_backoff(backoff: retries.Backoff) -> None:
             self._require_running()
             self._verdicts.require(names)
+            if not patient and backoff.attempt >= MOST_IMPATIENT:
+                raise PermanentFault("not_answered", backoff.status, backoff.cause, "Run again later")
             self._report(gate, backoff)
 
         with self._verdicts.heeded(names):
@@ -196,6 +207,7 @@ class Remote:
         size, price = self.probes.size(gate.name, call.request), gate.terms.price
         try:
             reply = believed(await self._reply(gate, call, reservation, deadline_s), size)
+            size = self.probes.held_to(gate.name, call.request, reply, size)
             self.ledger.settle(reservation, ledger.cost(reply.usage, price))
             response = response_of(reply, number, price, size)
             await call.keep(response, KeptBody(reply.received, number, price, size) if reply.received else None)
@@ -204,6 +216,11 @@ class Remote:
             await self._keep_unread(
                 call, fault, KeptBody(fault.received, number, price, size) if fault.received else None
             )
+            raise
+        except FailedReplyFault as fault:
+            call.failed.append(fault)
+            if len(call.failed) >= MOST_FAILED:
+                raise _failed(call.failed) from None
             raise
         finally:
             self._sending.discard(_this_task())
@@ -289,6 +306,15 @@ def _cap_reached(balance: ledger.Balance, worst: Decimal) -> CapReachedError:
     return CapReachedError(
         f"max_usd: {balance.spent:.6f} of {balance.cap} dollars are spent, and this call may cost {worst:.6f}. Raise "
         f"max_usd to go on; what has arrived is kept{above}"
+    )
+
+
+def _failed(faults: list[FailedReplyFault]) -> PermanentFault:
+    return PermanentFault(
+        "failed_replies",
+        faults[-1].status,
+        f"{faults[-1].cause} ({len(faults)} times; each may be billed)",
+        "Run again later: finished calls are kept",
     )
 
 
