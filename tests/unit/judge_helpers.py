@@ -40,5 +40,5 @@ def response(
 
 def record(trial: int, text: str | None, status: Status = "ok", **more: Any) -> TrialRecord:
     given = {"condition": "c1", "model": "m", "prompt_sha256": "p", "request_key": f"key-{trial}"}
-    given |= {"requested_model": "openai/m", **more}
-    return TrialRecord(trial=trial, requested_params={}, response=response(text, status=status), **given)
+    given |= {"requested_model": "openai/m", "requested_params": {}, **more}
+    return TrialRecord(trial=trial, response=response(text, status=status), **given)

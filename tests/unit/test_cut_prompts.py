@@ -30,11 +30,13 @@ def study(root: Path) -> Study:
 
 
 def write_cell(study: Study, condition: str, path: Path, *answers: tuple[str, Any]) -> Path:
-    """The calls file of the cell of a model `m`; the condition's other trials have no text."""
+    """The calls file of the reader's cell; the condition's other trials have no text."""
     planned = study.conditions[condition].trials
     given = [*answers, *[("", "empty")] * (planned - len(answers))]
-    known = {"condition": condition, "prompt_sha256": study.prompts[condition].sha256}
-    file = path / "m/cell.jsonl"
+    asked = study.call_identity(condition, "reader")
+    known = {"condition": condition, "prompt_sha256": study.prompts[condition].sha256, "model": "reader"}
+    known |= {"requested_model": asked["model"], "requested_params": asked["params"]}
+    file = path / "reader/cell.jsonl"
     file.parent.mkdir()
     write_records([record(trial, text, status, **known) for trial, (text, status) in enumerate(given)], file)
     return file

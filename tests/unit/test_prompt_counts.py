@@ -1,17 +1,23 @@
 """What a model counts in a prompt, and which counts say that its server has cut it."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rcwt.keeping import Keeper
 from rcwt.kept_bodies import believed
 from rcwt.preflights import LARGEST, SHORT
+from rcwt.probes import Probes
 from rcwt.prompt_counts import Gauge, gauge
 from rcwt.records import PromptSize, Response, Usage
 from rcwt.replies import Usage as Counted
 from rcwt.replies import WireReply
+from rcwt.requests import Request
+from rcwt.responses import ResponseCache
+from rcwt.verdicts import Verdicts
 
 #: From .21 for scripts that cl100k knows badly to two tokens for one of code.
 RATIOS = st.floats(0.21, 2.0)
@@ -136,3 +142,23 @@ def test_a_preflight_without_counts_says_nothing(counted: dict[str, tuple[int, i
 def test_what_one_process_learns_others_can_read() -> None:
     found = gauge({SHORT: (16, 86), "one": (1016, 1086)})
     assert Gauge.model_validate_json(found.model_dump_json()) == found
+
+
+def test_a_count_that_falls_for_the_same_prompt_is_no_cut(tmp_path: Path) -> None:
+    """Some servers count of a prompt only what they had not kept of it: 1 token for each of its later trials."""
+    probes = Probes(Keeper(ResponseCache(tmp_path)), tmp_path, Verdicts(), None, _never, set())
+    one, other = (Request("e", "m", (("user", text),), {}, "coord_first", 0) for text in ("One.", "Another."))
+    size = PromptSize(tokens=4000, ratio=1.0, overhead=10)
+
+    def held_to(request: Request, counted: int) -> PromptSize | None:
+        reply = WireReply("ok", "Yes.", "stop", None, None, None, Counted(prompt_tokens=counted))
+        return probes.held_to("m", request, reply, size)
+
+    assert held_to(one, 1) == size  # cut, as far as is known
+    assert held_to(one, 4100) == size
+    assert held_to(one, 1) is None  # the same prompt was counted whole
+    assert held_to(other, 1) == size
+
+
+def _never(*_: Any) -> Any:
+    raise AssertionError("no call is made")

@@ -309,3 +309,29 @@ def test_a_mistake_of_ours_keeps_no_money_from_others(
     assert "2 × LookupError: a fault that nobody foresaw" in str(caught.value)
     assert "6 × max_usd" in str(caught.value)
     runtime.finish()
+
+
+def test_replies_that_end_in_a_failure_are_bought_five_times_at_most(root: Path, tmp_path: Path) -> None:
+    """Each may be billed; what passes has passed by then, and a later run asks again."""
+    server = Server(tmp_path / "server")
+    server.script(sequence=["ok"], always="native:error")
+    runtime = Runtime(config_of(root, server), ResponseCache(tmp_path / "cache"))
+    with pytest.raises(CallError, match=r"failed_replies: .*'error'.*5 times"):
+        runtime.answer(requests(1), "t", "target", "cell")
+    assert server.stats()["received"] == 1 + 5
+    server.script()
+    assert len(runtime.answer(requests(1), "t", "target", "cell")) == 1
+    runtime.finish()
+    server.stop()
+
+
+def test_no_run_waits_for_what_only_measures(root: Path, tmp_path: Path) -> None:
+    """A piece that the server fails of is tried three times; then the calls go on without what it would have told."""
+    server = Server(tmp_path / "server")
+    server.script(sequence=["ok", "500", "500", "500"])
+    runtime = Runtime(config_of(root, server), ResponseCache(tmp_path / "cache"))
+    preflight = Preflight(pieces={"text": "A piece of some length. " * 50})
+    assert len(runtime.answer(requests(2), "t", "target", "cell", preflight)) == 2
+    assert server.stats()["received"] == 1 + 3 + 2
+    runtime.finish()
+    server.stop()

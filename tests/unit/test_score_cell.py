@@ -38,8 +38,9 @@ def test_a_pattern_that_runs_away_on_a_reply_is_named(
     file.write_text(spec.replace("- 'option d'\n", "- '(?:a|aa)+b'\n", 1), encoding="utf-8")
     study = Study(Config.model_validate(CONFIG), tmp_path)
     condition = next(iter(study.conditions))
-    known = {"condition": condition, "prompt_sha256": study.prompts[condition].sha256}
-    calls = tmp_path / "m/calls.jsonl"
+    known = {"condition": condition, "prompt_sha256": study.prompts[condition].sha256, "model": "reader"}
+    known |= {"requested_model": "embedded/reader", "requested_params": {"max_tokens": 100}}
+    calls = tmp_path / "reader/calls.jsonl"
     calls.parent.mkdir()
 
     write_records([record(0, "PostgreSQL LISTEN/NOTIFY payloads are limited to 8KB.", **known)], calls)
@@ -50,7 +51,7 @@ def test_a_pattern_that_runs_away_on_a_reply_is_named(
     with pytest.raises(TaskError) as caught:
         score_cell(study, condition, "rules", calls, [])
     message = str(caught.value)
-    for part in (f"{file}:", "key 'items[2].reject' (three_encryption_options)", f"a reply of m to {condition}"):
+    for part in (f"{file}:", "key 'items[2].reject' (three_encryption_options)", f"a reply of reader to {condition}"):
         assert part in message
     for part in ("'(?:a|aa)+b'", "more than 0.2 s of CPU", "Bound what repeats"):
         assert part in message

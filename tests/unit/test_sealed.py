@@ -254,6 +254,11 @@ def test_calls_of_another_cell_are_refused(tmp_path: Path) -> None:
     for wrong in (("c2", "p", 2), ("c1", "q", 2), ("c1", "p", 3)):
         with pytest.raises(StaleResultError, match=r"c1\.jsonl: .*run the same command again"):
             planned_records(path, *wrong)
+    asked = {"model": "openai/m", "params": {}}
+    assert len(planned_records(path, "c1", "p", 2, asked)) == 2
+    for other in ({"model": "openai/n"}, {"params": {"temperature": 1}}):
+        with pytest.raises(StaleResultError, match=r"c1\.jsonl: asked of openai/m with {}, planned is openai/"):
+            planned_records(path, "c1", "p", 2, asked | other)
     (tmp_path / "n").mkdir()
     path.rename(tmp_path / "n/c1.jsonl")
     with pytest.raises(StaleResultError, match="holds trials of c1 on m"):

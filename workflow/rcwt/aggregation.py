@@ -4,7 +4,7 @@ A cell whose files were made from another prompt, another number of trials or an
 its own calls say is refused: results copied from elsewhere do not slip into a table unseen.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,9 @@ from rcwt.returned_ids import same_model
 from rcwt.scoring.outcomes import CellScores, scores_at
 from rcwt.sealed import damaged
 from rcwt.trials import SCORE_SCHEMA, TRIAL_SCHEMA, write_table
+
+#: `Study.call_identity`, by condition and model.
+Identity = Callable[[str, str], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -41,12 +44,16 @@ def write_tables(
     tokens: Sequence[Mapping[str, Any]],
     models: Sequence[str],
     judges: Sequence[str],
+    identity: Identity,
     trials_file: Path,
     scores_file: Path,
 ) -> None:
-    """Gather all cells of a run and write its two tables; calls and scores stand beside them."""
+    """Gather all cells of a run and write its two tables; calls and scores stand beside them.
+
+    `identity` says what is to be asked in a cell. Raises StaleResultError for a cell that is not the planned one.
+    """
     effective = {task["task"]: {item["id"]: item["effective"] for item in task["items"]} for task in tokens}
-    trials, scores = gather(manifest, CellFiles(trials_file.parent), models, judges, effective)
+    trials, scores = gather(manifest, CellFiles(trials_file.parent), models, judges, effective, identity)
     write_table(trials, TRIAL_SCHEMA, trials_file)
     write_table(scores, SCORE_SCHEMA, scores_file)
 
@@ -57,6 +64,7 @@ def gather(
     models: Sequence[str],
     judges: Sequence[str],
     effective: Mapping[str, Mapping[str, bool]],
+    identity: Identity | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Trials and scores of all cells of `manifest` × `models`, judged by `judges`; the first judge is the headline.
 
@@ -67,7 +75,8 @@ def gather(
     scores: list[dict[str, Any]] = []
     for condition in manifest:
         for model in models:
-            records = checked_records(condition, files.calls(model, condition["condition"]))
+            asked = identity(condition["condition"], model) if identity else None
+            records = checked_records(condition, files.calls(model, condition["condition"]), asked)
             judged = {
                 judge: _checked_scores(
                     files.scores(judge, model, condition["condition"]),
@@ -88,9 +97,11 @@ def judges_of(condition: Mapping[str, Any], judges: Sequence[str]) -> Sequence[s
     return [RULES_JUDGE] if condition["scored_by"] == "rules" else judges
 
 
-def checked_records(condition: Mapping[str, Any], path: Path) -> list[TrialRecord]:
+def checked_records(
+    condition: Mapping[str, Any], path: Path, identity: Mapping[str, Any] | None = None
+) -> list[TrialRecord]:
     """A cell's trials, held against its row of the manifest. Raises StaleResultError where they are not the planned."""
-    return planned_records(path, condition["condition"], condition["prompt_sha256"], condition["trials"])
+    return planned_records(path, condition["condition"], condition["prompt_sha256"], condition["trials"], identity)
 
 
 def _checked_scores(path: Path, calls: Path, trials: int) -> CellScores:

@@ -29,7 +29,7 @@ Variable = Annotated[str, Field(pattern=VARIABLE)]
 
 # Strict: YAML reads yes and on as true, which would otherwise count as 1.
 Whole = Annotated[int, Field(strict=True)]
-Number = Annotated[float, Field(strict=True)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Flag = Annotated[bool, Field(strict=True)]
 #: Which block of the system message comes first.
 Order = Literal["coord_first", "reason_first"]

@@ -86,6 +86,7 @@ def gather_cells(study: Study, manifest_file: str, token_files: Sequence[str], t
         list(manifest.read_tokens(dict(zip(map(Path, token_files), study.tasks.values(), strict=True))).values()),
         study.config.models,
         study.config.judges,
+        study.call_identity,
         Path(trials),
         Path(scores),
     )

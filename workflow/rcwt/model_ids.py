@@ -36,7 +36,8 @@ _BY_NAME = (
 )
 #: Anywhere: litellm sends these by a client of its own, or as another id.
 _ANYWHERE = (
-    (rf"openai/(gpt-[\d.]+(-[a-z]+)?-(pro|codex)(-mini|-max)?|o\d+-pro|codex-mini|computer-use|[^/]*-deep-research){_DATED}", _RESPONSES),
+    (rf"openai/(gpt-[\d.]+(-[a-z]+)?-(pro|codex)(-mini|-max)?|codex-mini|computer-use){_DATED}", _RESPONSES),
+    (rf"openai/(o\d+-pro|[^/]*-deep-research){_DATED}", _RESPONSES),
     (r"openai/responses/.*", "is sent to /v1/responses, which this version does not speak"),
     (r"openai/.*ft:(babbage|davinci)-002\b.*", "is a model for text completion"),
     (r"anthropic/claude-(2|instant-1)", "is a model for text completion"),

@@ -3,7 +3,7 @@
 A missing value is null. `usage` holds what the model reported; a model that reports nothing leaves nulls.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -123,8 +123,11 @@ def read_records(path: Path) -> list[TrialRecord]:
     return records
 
 
-def planned_records(path: Path, condition: str, prompt_sha256: str, trials: int) -> list[TrialRecord]:
-    """A cell's trials, held against the plan; the folder that the file is in names their model.
+def planned_records(
+    path: Path, condition: str, prompt_sha256: str, trials: int, identity: Mapping[str, Any] | None = None
+) -> list[TrialRecord]:
+    """A cell's trials, held against the plan; the folder that the file is in names their model, and `identity`, as
+    `rcwt.calls.call_identity` makes it, what was to be asked of it.
 
     Raises StaleResultError for trials of another cell or prompt, or another number of them.
     """
@@ -142,5 +145,14 @@ def planned_records(path: Path, condition: str, prompt_sha256: str, trials: int)
     if strange is not None:
         raise StaleResultError(f"{path}: holds trials of {strange.condition} on {strange.model}. {remedy}")
     if [record.trial for record in records] != list(range(trials)):
-        raise StaleResultError(f"{path}: holds {len(records)} trials, the manifest plans {trials}. {remedy}")
+        doubled = ", some of them twice" if len({record.trial for record in records}) < len(records) else ""
+        raise StaleResultError(f"{path}: holds {len(records)} trials{doubled}, the manifest plans {trials}. {remedy}")
+    if identity is not None:
+        model, params = identity["model"], identity["params"]
+        for record in records:
+            if (record.requested_model, record.requested_params) != (model, params):
+                raise StaleResultError(
+                    f"{path}: asked of {record.requested_model} with {record.requested_params}, planned is {model} "
+                    f"with {params}. {remedy}"
+                )
     return records

@@ -35,7 +35,8 @@ def score_cell(study: "Study", condition: str, judge: str, calls: Path, audit: S
     Raises CallError where a language-model judge could not be reached; what it has answered is in the cache.
     Raises TaskError naming a pattern of the task that runs away on a reply: the cell has no scores then.
     """
-    records = planned_records(calls, condition, study.prompts[condition].sha256, study.conditions[condition].trials)
+    trials, identity = study.conditions[condition].trials, study.call_identity(condition, calls.parent.name)
+    records = planned_records(calls, condition, study.prompts[condition].sha256, trials, identity)
     # What answers a prompt that the server cut answers another question: no judge is asked about it.
     whole = [record for record in records if record.response.status != PROMPT_CUT]
     try:
