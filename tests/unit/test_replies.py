@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rcwt import reading
+from rcwt.received import Received, UnreadableFault
 from rcwt.replies import Protocol, Usage, read_reply
 
 
@@ -192,3 +194,47 @@ def test_a_tool_that_nobody_offered_is_no_answer() -> None:
         reply = read_reply("openai" if protocol == "openai" else "gemini", json.dumps(body), {})
         assert reply is not None
         assert (reply.status, reply.text) == ("empty", None)
+
+
+OPENAI_CONTENTS = [
+    (["answer"], "answer"),
+    ([{"type": "text", "text": {"value": "answer"}}], "answer"),
+    ([{"type": "output_text", "text": "answer"}], "answer"),
+    ([{"text": "an"}, {"type": "text", "text": "swer"}], "answer"),
+    ([{"type": "reasoning", "text": "THOUGHT"}, {"type": "text", "text": "answer"}], "answer"),
+    ([{"type": "thinking", "thinking": "THOUGHT"}, "answer"], "answer"),
+    ([{"type": "refusal", "refusal": "No."}], None),
+    ([], None),
+]
+
+
+@pytest.mark.parametrize(("content", "text"), OPENAI_CONTENTS)
+def test_the_forms_of_a_text(content: object, text: str | None) -> None:
+    read = read_reply("openai", json.dumps({"choices": [{"message": {"content": content}}]}), {})
+    assert read is not None
+    assert (read.text or None, read.status) == (text, "ok" if text else "empty")
+
+
+@pytest.mark.parametrize(
+    ("protocol", "body"),
+    [
+        ("openai", {"choices": [{"message": {"content": [{"type": "answer", "text": "answer"}]}}]}),
+        ("openai", {"choices": [{"message": {"content": [{"type": "text", "text": ["answer"]}]}}]}),
+        ("openai", {"choices": [{"message": {"content": [{"content": "answer"}]}}]}),
+        ("anthropic", {"content": [{"type": "answer", "text": "answer"}], "stop_reason": "end_turn"}),
+        ("gemini", {"candidates": [{"content": "answer", "finishReason": "STOP"}]}),
+        ("gemini", {"candidates": [{"content": {"parts": {"text": "answer"}}, "finishReason": "STOP"}]}),
+        ("gemini", {"candidates": [{"output": "answer", "finishReason": "STOP"}]}),
+    ],
+)
+def test_a_text_in_a_form_that_nobody_reads_is_no_empty_reply(protocol: Protocol, body: dict[str, Any]) -> None:
+    """Neither as a whole reply nor as a stream of one event."""
+    with pytest.raises(UnreadableFault):
+        reading.read(Received(protocol, 200, {}, json.dumps(body), {}, "", 0.0))
+
+
+@pytest.mark.parametrize("block", [{"text": "answer"}, {"type": "output_text", "text": "answer"}])
+def test_anthropic_blocks_of_text(block: dict[str, str]) -> None:
+    read = read_reply("anthropic", json.dumps({"content": [block], "stop_reason": "end_turn"}), {})
+    assert read is not None
+    assert (read.text, read.status) == ("answer", "ok")

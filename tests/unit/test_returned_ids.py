@@ -14,6 +14,9 @@ FORMS = [
     ("gpt-4.1-mini-2025-04-14", "gpt-4.1-mini-2025-04-14-served"),
     ("GPT-4o", "gpt-4o"),
     ("o3", "o3-2025-04-16"),
+    ("gpt-4-0613", "gpt-4-2023-06-13"),
+    ("mistral-large-2407", "mistral-large-2024-07-24"),
+    ("qwen2.5-7b-instruct-q4", "qwen2.5-7b-instruct-q4_k_m"),
     ("gpt-4", "gpt-4-0613"),
     ("gpt-oss:120b", "gpt-oss-120b"),
     ("claude-3-5-haiku-latest", "claude-3-5-haiku-20241022"),
@@ -63,6 +66,11 @@ OTHERS = [
     ("local", "gpt-4o"),
     ("my-deployment", "gpt-4.1"),
     ("gpt-4o", ""),
+    ("gpt-4o-2024-08-06", "gpt-4o-2024-05-13"),
+    ("claude-3-5-sonnet-20240620", "claude-3-5-sonnet-20241022"),
+    ("mistral-large-2411", "mistral-large-2407"),
+    ("qwen2.5-7b-instruct-q8_0", "qwen2.5-7b-instruct-q2_k"),
+    ("llama-3.1-8b-fp8", "llama-3.1-8b-w4a16"),
 ]
 
 

@@ -128,12 +128,27 @@ def test_a_stream_without_its_end_is_no_reply(protocol: str) -> None:
     assert isinstance(outcome(as_events(events, protocol)[:-80], protocol), UnreadableFault)
 
 
-@given(st.lists(st.text(max_size=8), min_size=1, max_size=6), st.sampled_from(PROTOCOLS))
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        ["Hello", "Hello wor", "Hello world", "Hello world"],
+        ["Hello wo", "Hello world"],
+        ["Hello", " world", "Hello world"],
+        ["Hello world", "Hello world"],
+    ],
+)
+def test_a_stream_of_what_there_is_so_far_is_never_doubled(pieces: list[str], protocol: str) -> None:
+    assert isinstance(outcome(as_events(EVENTS[protocol](pieces), protocol), protocol), UnreadableFault)
+
+
+@given(st.lists(st.text(max_size=7), min_size=1, max_size=6), st.sampled_from(PROTOCOLS))
 def test_the_text_is_that_of_the_pieces(pieces: list[str], protocol: str) -> None:
     reply = outcome(as_events(EVENTS[protocol](pieces), protocol), protocol)
     said = [piece for piece in pieces if piece]
-    grows = all(len(b) > len(a) and b.startswith(a) for a, b in pairwise(said))
-    if len(said) > 2 and grows and protocol != "anthropic":
+    # So short a piece may begin or end with another by chance, three hardly may.
+    grows = all(b.startswith(a) for a, b in pairwise(said)) and said[:1] != said[-1:]
+    if len(said) > 2 and grows:
         assert isinstance(reply, UnreadableFault)
     else:
         assert isinstance(reply, WireReply)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from rcwt.bodies import members_of, parts_of, read_json, text_of, whole_number
+from rcwt.bodies import members_of, read_json, text_of, whole_number
 from rcwt.faults import ErrorBody, TransientFault
 from rcwt.finishes import deciding, end_of, word_of
 from rcwt.received import Received
@@ -21,6 +21,10 @@ Protocol = Literal["openai", "anthropic", "gemini"]
 MOST_TOKENS = 10**9
 # litellm sends a schema to older Anthropic models as a tool of this name, which they are made to call.
 _SCHEMA_TOOL = "json_tool_call"
+
+
+class _FormError(ValueError):
+    """A text stands in a form that nobody reads: to call the reply empty would be wrong."""
 
 
 class FailedReplyFault(TransientFault):
@@ -99,7 +103,10 @@ def read_reply(protocol: Protocol, body: str, headers: Mapping[str, str]) -> Wir
     if not isinstance(parsed, dict):
         return None
     readers = {"openai": _openai, "anthropic": _anthropic, "gemini": _gemini}
-    return readers[protocol](parsed, headers)
+    try:
+        return readers[protocol](parsed, headers)
+    except _FormError:
+        return None
 
 
 def reply_of_error(error: ErrorBody) -> WireReply | None:
@@ -165,9 +172,32 @@ def _first(items: object) -> dict[str, Any] | None:
 
 
 def _joined(content: object) -> str | None:
+    """The text of a message's content, a text or a list of parts."""
     if isinstance(content, list):
-        return "".join(text_of(members_of(part).get("text")) or "" for part in content)
+        return "".join(filter(None, map(_part_text, content)))
     return text_of(content)
+
+
+def _part_text(part: object) -> str | None:
+    """The text of a part that is one, None for a thought, a call of a tool, a picture. Raises _FormError."""
+    if isinstance(part, str):
+        return part
+    kind, text = members_of(part).get("type"), members_of(part).get("text")
+    if kind in _THOUGHTS:
+        return None
+    if kind in _TEXTS:
+        text = members_of(text).get("value", text)
+        if not isinstance(text, str | None) or (text is None and part):
+            raise _FormError
+        return text
+    if isinstance(text, str) and text.strip():
+        raise _FormError
+    return None
+
+
+#: Types of a part or block: those that are the model's text (some servers name none), and those that are its thoughts.
+_TEXTS = frozenset({None, "text", "output_text"})
+_THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_text", "reasoning_content", "thought"})
 
 
 # Where servers of OpenAI's protocol put a count; of several the first that is one.
@@ -216,7 +246,7 @@ def _anthropic(body: dict[str, Any], headers: Mapping[str, str]) -> WireReply | 
     blocks = body.get("content")
     if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
         return None
-    texts = [text_of(block.get("text")) or "" for block in blocks if block.get("type") == "text"]
+    texts = [text for block in blocks if (text := _part_text(block)) is not None]
     # The object that a schema's tool is called with is the answer; a call of any other tool is none.
     called = [block for block in blocks if block.get("type") == "tool_use" and block.get("name") == _SCHEMA_TOOL]
     texts += [json.dumps(block["input"]) for block in called if block.get("input")]
@@ -246,9 +276,12 @@ def _gemini(body: dict[str, Any], headers: Mapping[str, str]) -> WireReply | Non
     if not body.keys() & {"candidates", "promptFeedback", "usageMetadata", "responseId"}:
         return None
     candidate = _first(body.get("candidates", []))
-    if candidate is None or not isinstance(candidate.get("content", {}), dict):
+    if candidate is None or not isinstance(candidate.get("content") or {}, dict) or candidate.get("output"):
         return None
-    parts = [members_of(part) for part in parts_of(members_of(candidate.get("content")).get("parts"))]
+    said = members_of(candidate.get("content")).get("parts") or []
+    if not isinstance(said, list):
+        return None
+    parts = [members_of(part) for part in said]
     texts = [text for part in parts if not part.get("thought") and (text := text_of(part.get("text"))) is not None]
     text = "".join(texts) if texts else None
     blocked = word_of(members_of(body.get("promptFeedback")).get("blockReason")) if not candidate else None

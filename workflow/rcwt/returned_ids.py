@@ -11,6 +11,9 @@ _STORED = r"i?q\d(?:_[a-z0-9]+)*|[bn]?[fb]p?\d+|nf4|mxfp\d|u?int\d+|w\d+a\d+|\d+
 # What OpenRouter calls its offers of one model.
 _OFFERS = "free|nitro|floor|exacto|online|extended"
 _NOISE = re.compile(rf"(?<![a-z0-9])(?:{_DATES}|{_STORED}|{_OFFERS}|latest)(?![a-z0-9])")
+_DATE = re.compile(rf"(?<![a-z0-9])(?:{_DATES})(?![a-z0-9])")
+_BITS = r"i?q\d(?:_[a-z0-9]+)*|[bn]?fp?\d+|nf4|mxfp\d|u?int\d+|w\d+a\d+"
+_QUANTIZATION = re.compile(rf"(?<![a-z0-9])(?:{_BITS})(?![a-z0-9])")
 # Fireworks writes a point between digits as a p: v3p1.
 _POINT = re.compile(r"(?<=\d)p(?=\d)")
 _WORD = re.compile(r"\d+(?:x\d+)?[a-z]*|[a-z]+")
@@ -31,14 +34,16 @@ _VARIANTS = frozenset(
 def same_model(asked: str, answered: str) -> bool:
     """Whether `answered`, the id in a reply, is `asked` or a form of it; neither has litellm's provider before it.
 
-    Forms of an id are: another path before its name (`models/…`, `accounts/…/models/…`, a folder), other case and
-    separators, another order of its words (`claude-3.5-haiku`, `claude-haiku-3-5`); a date, a build, `latest`, an offer
-    (`:free`) or how the weights are stored (`fp8`, `Q4_K_M`, `.gguf`), more or less; and other words more or less,
-    unless such a word names another model: a size (`8b`), a version, or a variant (`gpt-4o` and `gpt-4o-mini`). An id
-    without a version may be answered by one with it (`gemini-flash-latest`).
+    Forms of an id are: another path before its name (`models/…`, `accounts/…/models/…`, `meta-llama/…`, a folder),
+    other case and separators, another order of its words (`claude-3.5-haiku`, `claude-haiku-3-5`); a date, a build,
+    `latest`, an offer (`:free`) or how the weights are stored (`fp8`, `Q4_K_M`, `.gguf`), more or less but no other;
+    and other words more or less, unless such a word names another model: a size (`8b`), a version, or a variant
+    (`gpt-4o` and `gpt-4o-mini`). An id without a version may be answered by one with it (`gemini-flash-latest`).
     """
     if asked.strip().lower() == answered.strip().lower():
         return True
+    if any(_contradict(stamp, asked, answered) for stamp in (_DATE, _QUANTIZATION)):
+        return False
     first, second = _words(asked), _words(answered)
     fewer, more = first - second, second - first
     if (fewer and more) or not first or not second:
@@ -47,9 +52,18 @@ def same_model(asked: str, answered: str) -> bool:
     return not any(_tells(word, numbered or bool(fewer)) for word in fewer | more)
 
 
+def _contradict(stamp: re.Pattern[str], first: str, second: str) -> bool:
+    """Whether both ids have such a stamp, and no two of them agree: 2407 and 2024-07-24 do."""
+    one, two = ({re.sub(r"[^a-z0-9]", "", found) for found in stamp.findall(_name(text))} for text in (first, second))
+    return bool(one and two) and not any(a in b or b in a for a in one for b in two)
+
+
+def _name(identity: str) -> str:
+    return identity.strip().rstrip("/").rpartition("/")[2].lower()
+
+
 def _words(identity: str) -> Counter[str]:
-    name = identity.strip().rstrip("/").rpartition("/")[2].lower()
-    words = _WORD.findall(_POINT.sub(".", _NOISE.sub(" ", name)))
+    words = _WORD.findall(_POINT.sub(".", _NOISE.sub(" ", _name(identity))))
     # Some call a first version .0 and others nothing: claude-sonnet-4-0.
     return Counter(word for word in words if word != "0")
 

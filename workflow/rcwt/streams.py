@@ -129,13 +129,24 @@ def _last(values: Sequence[object]) -> Any:
     return said[-1] if said else None
 
 
+#: Characters of a piece that no text repeats by chance.
+_NO_CHANCE = 8
+
+
 def _joined(pieces: Sequence[str]) -> str:
-    """The text of its pieces. Unclear where each repeats all before it: some servers send what there is so far."""
+    """The text of its pieces. Unclear where each repeats all before it, or the last one does: some servers send what
+    there is so far, or the whole once more.
+    """
     pieces = [piece for piece in pieces if piece]
-    pairs = list(itertools.pairwise(pieces))
-    if len(pieces) > 2 and all(len(b) > len(a) and b.startswith(a) for a, b in pairs):
+    text = "".join(pieces)
+    if len(pieces) < 2:
+        return text
+    grows = len(pieces[-1]) > len(pieces[0]) and all(b.startswith(a) for a, b in itertools.pairwise(pieces))
+    repeats = 2 * len(pieces[-1]) == len(text) and text.endswith(2 * pieces[-1])
+    # Words of few characters may well come so in a text that is sent piece by piece.
+    if (grows and (len(pieces) > 2 or len(pieces[0]) >= _NO_CHANCE)) or (repeats and len(pieces[-1]) >= _NO_CHANCE):
         raise _UnclearError
-    return "".join(pieces)
+    return text
 
 
 def _is_openai_part(value: Mapping[str, Any]) -> bool:
@@ -207,7 +218,7 @@ def _anthropic(events: Sequence[Mapping[str, Any]], done: bool) -> dict[str, Any
             delta = members_of(event.get("delta"))
             pieces[number].append(text_of(delta.get("text")) or text_of(delta.get("partial_json")) or "")
     for number, block in blocks.items():
-        said = "".join(pieces[number])
+        said = _joined(pieces[number])
         if block.get("type") == "text":
             block["text"] = (text_of(block.get("text")) or "") + said
         elif block.get("type") == "tool_use" and said:
@@ -235,7 +246,11 @@ def _gemini(chunks: Sequence[Mapping[str, Any]], done: bool) -> dict[str, Any]:
     feedback = _last([chunk.get("promptFeedback") for chunk in chunks])
     if reason is None and not members_of(feedback).get("blockReason"):
         raise _UnclearError
-    parts = [part for candidate in candidates for part in parts_of(members_of(candidate.get("content")).get("parts"))]
+    contents = [candidate.get("content") or {} for candidate in candidates]
+    known = all(isinstance(one, dict) and isinstance(one.get("parts") or [], list) for one in contents)
+    if not known or any(candidate.get("output") for candidate in candidates):
+        raise _UnclearError
+    parts = [part for one in contents for part in parts_of(one.get("parts"))]
     _joined([text_of(members_of(part).get("text")) or "" for part in parts])
     whole = {"content": {"role": "model", "parts": parts}, "finishReason": reason}
     return {
