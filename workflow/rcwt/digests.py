@@ -8,6 +8,7 @@ import json
 import os
 import re
 import socket
+import threading
 import time
 from functools import cache
 from pathlib import Path
@@ -37,6 +38,8 @@ NEUTRAL = frozenset(
 )
 
 
+# Python 3.11 counts the depth of a tree for all threads together, and fails where two of them parse at a time.
+_parsing = threading.Lock()
 _numbers = itertools.count()
 _HALF_WRITTEN = re.compile(
     r"\.(?P<pid>[0-9]+)-[0-9]+@(?P<host>.+)\.part|\..+\.(json|yaml|log|csv|jsonl|md|tex|txt)\.(?P<old>[0-9]+)"
@@ -131,7 +134,9 @@ def _files(module: str) -> list[Path]:
 def _imports(path: Path) -> list[str]:
     """Modules of this package that a source file imports, in whichever form."""
     names: list[str] = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    with _parsing:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:

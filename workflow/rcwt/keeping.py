@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from rcwt.errors import CallError
 from rcwt.kept_bodies import KeptBody
+from rcwt.reading import reading_digest
 from rcwt.records import Response
 from rcwt.requests import Request
 from rcwt.responses import ResponseCache
@@ -28,6 +29,7 @@ class Keeper:
 
     def __init__(self, cache: ResponseCache) -> None:
         self.cache = cache
+        reading_digest()  # parsed here and not by all writers at a time, while responses wait to be kept
         self._writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="rcwt-writer")
         self._unwritable: CallError | None = None
 
