@@ -1,6 +1,5 @@
 """Fingerprints of values and of code."""
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -60,12 +59,3 @@ def test_a_stage_depends_on_what_its_module_imports(package: Path, edited: str, 
     digests._imports.cache_clear()
     code_digest.cache_clear()
     assert (code_digest("top") != before) is changes
-
-
-def test_many_threads_may_ask_for_a_digest_at_a_time() -> None:
-    """Python 3.11 fails of parsing in two threads at a time: a response that was to be kept would be lost."""
-    for _ in range(20):
-        code_digest.cache_clear()
-        digests._imports.cache_clear()
-        with ThreadPoolExecutor(16) as pool:
-            assert len(set(pool.map(lambda _: code_digest("reading"), range(16)))) == 1

@@ -1,5 +1,6 @@
 """Bodies beside what was read of them: read anew by other code, found after a crash, and never asked again."""
 
+import asyncio
 import gzip
 import json
 import os
@@ -11,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from rcwt import ledger, reading
+from rcwt import digests, ledger, reading
 from rcwt.digests import code_digest, digest
+from rcwt.keeping import Keeper
 from rcwt.kept_bodies import KeptBody
 from rcwt.keys import SCRUBBED, read_key
 from rcwt.reading import reading_digest
@@ -288,3 +290,19 @@ def test_an_answer_in_which_a_key_shows_only_once_it_is_read_is_not_kept(monkeyp
     # A text that says the words that stand for a key holds none.
     said = json.dumps(REPLY).replace("A reply", f"A {SCRUBBED} reply")
     assert reading.read(answer(said).received).received is not None
+
+
+def test_nothing_is_parsed_while_responses_wait_to_be_kept(
+    cache: ResponseCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In Python 3.11 two threads that parse at a time may both fail; a response was lost by it."""
+    code_digest.cache_clear()
+    keeper = Keeper(cache)
+
+    def parse(_: str) -> None:
+        raise SystemError("AST constructor recursion depth mismatch")
+
+    monkeypatch.setattr("rcwt.digests.ast.parse", parse)
+    digests._imports.cache_clear()
+    asyncio.run(keeper.keep(REQUEST, RESPONSE, answer()))
+    assert cache.get(KEY) == RESPONSE
