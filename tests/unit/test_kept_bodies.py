@@ -8,6 +8,7 @@ import threading
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -302,7 +303,7 @@ def test_nothing_is_parsed_while_responses_wait_to_be_kept(
     def parse(_: str) -> None:
         raise SystemError("AST constructor recursion depth mismatch")
 
-    monkeypatch.setattr("rcwt.digests.ast.parse", parse)
+    monkeypatch.setattr(digests, "ast", SimpleNamespace(parse=parse))  # not for pytest
     digests._imports.cache_clear()
     asyncio.run(keeper.keep(REQUEST, RESPONSE, answer()))
     assert cache.get(KEY) == RESPONSE
