@@ -42,13 +42,7 @@ class Planned:
         """The cells that a configuration plans."""
         cells = []
         for name, condition in study.conditions.items():
-            task, pack = study.tasks[condition.task], study.pack_of(condition)
-            if pack is not None:
-                items = len(pack.questions)
-            elif condition.question is not None:
-                items = len(task.fields)
-            else:
-                items = len(task.answers if condition.kind == "algorithmic" else task.items)
+            items = len(study.item_ids(name))
             shared = {
                 **{"condition": name, "prompt_sha256": study.prompts[name].sha256, "kind": condition.kind},
                 **{"experiment": condition.experiment, "window": condition.window, "order": condition.order},

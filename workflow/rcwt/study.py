@@ -18,6 +18,7 @@ from rcwt.errors import ConfigError, TaskError
 from rcwt.packs.decks import Deck, deal
 from rcwt.packs.decks import record as pack_record
 from rcwt.packs.drawing import Pack
+from rcwt.packs.items import item_name
 from rcwt.parameters import OUTPUT_CAPS
 from rcwt.preflights import Preflight, preflight_of
 from rcwt.prompts import Prompt
@@ -168,6 +169,16 @@ class Study:
     def statements_digest(self) -> str:
         """What a person's or a model's judgement uses of all tasks, as one stable parameter."""
         return digest({name: statement_digest(task) for name, task in self.tasks.items()})
+
+    def item_ids(self, condition: str) -> list[str]:
+        """The items that a condition's trials are scored by."""
+        asked = self.conditions[condition]
+        task = self.tasks[asked.task]
+        if pack := self.pack_of(asked):
+            return [item_name(place) for place in range(1, len(pack.questions) + 1)]
+        if asked.question is not None:
+            return [field.id for field in task.fields]
+        return [item.id for item in (task.answers if asked.kind == "algorithmic" else task.items)]
 
     def call_identity(self, condition: str, model: str) -> dict[str, Any]:
         """What makes a cell's calls differ from others with the same prompt: endpoint, model, parameters."""

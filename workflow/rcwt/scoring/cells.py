@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from rcwt.config import HUMAN_JUDGE, RULES_JUDGE
 from rcwt.digests import file_digest
-from rcwt.packs.items import item_name
 from rcwt.records import Response, TrialRecord, planned_records
 from rcwt.requests import Request
 from rcwt.scoring.by_form import by_answers, by_fields
@@ -44,7 +43,7 @@ def score_cell(study: "Study", condition: str, judge: str, calls: Path, audit: S
     except RunawayPatternError as error:
         task = study.tasks[study.conditions[condition].task]
         raise runaway(task, error, f"a reply of {records[0].model} to {condition}") from None
-    items = _item_ids(study, condition)
+    items = study.item_ids(condition)
     scores = [scored.get(record.trial) or unscored(record, items) for record in records]
     return CellScores(
         condition=records[0].condition,
@@ -73,17 +72,6 @@ def _judged(
     if judge == HUMAN_JUDGE:
         return by_human(records, items, read_audit_scores(Path(audit[0])))
     return _by_model(study, condition, judge, records, items)
-
-
-def _item_ids(study: "Study", condition: str) -> list[str]:
-    """The items that a condition's trials are scored by."""
-    asked = study.conditions[condition]
-    task = study.tasks[asked.task]
-    if pack := study.pack_of(asked):
-        return [item_name(place) for place in range(1, len(pack.questions) + 1)]
-    if asked.question is not None:
-        return [field.id for field in task.fields]
-    return [item.id for item in (task.answers if asked.kind == "algorithmic" else task.items)]
 
 
 def _by_model(
