@@ -130,9 +130,7 @@ def fetch(run: RunState, config: str, cache: str, sample: str) -> None:
 
     async def one() -> Response:
         checked = Config.model_validate_json(Path(config).read_text())
-        return await Remote(checked, ResponseCache(Path(cache)), Progress(), None, run).fetch(
-            request, "t", "target", preflight
-        )
+        return await Remote(checked, ResponseCache(Path(cache)), Progress(), None, run).fetch(request, "t", preflight)
 
     print(asyncio.run(one()).model_dump_json())
 

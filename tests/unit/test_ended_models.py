@@ -57,26 +57,25 @@ def kept(cache: ResponseCache) -> int:
     return len(list(cache.folder.rglob("*.json")))
 
 
-def failure(runtime: Runtime, number: int, role: Any = "target", **params: Any) -> str:
+def failure(runtime: Runtime, number: int, **params: Any) -> str:
     """What a cell of `number` calls fails of; it may not take for ever."""
     with ThreadPoolExecutor(1) as pool:
-        answered = pool.submit(runtime.answer, requests(number, **params), "t", role, "cell")
+        answered = pool.submit(runtime.answer, requests(number, **params), "t", "target", "cell")
         with pytest.raises(CallError) as caught:
             answered.result(timeout=200)
     return str(caught.value)
 
 
-@pytest.mark.parametrize("role", ["target", "judge"])
 @pytest.mark.parametrize(("kind", "act"), ENDING)
 def test_what_others_would_fail_of_costs_no_more_than_the_calls_in_flight(
-    root: Path, server: Server, cache: ResponseCache, kind: str, act: Any, role: Any, caplog: pytest.LogCaptureFixture
+    root: Path, server: Server, cache: ResponseCache, kind: str, act: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    good = 1 + 2  # the first call, or a preflight, and two
+    good = 1 + 2  # the preflight and two
     server.script(sequence=["ok"] * good, always=act)
     runtime = Runtime(config_of(root, server, max_concurrency=AT_A_TIME), cache)
-    told = failure(runtime, 200, role)
+    told = failure(runtime, 200)
     assert server.stats()["received"] <= good + AT_A_TIME
-    assert kept(cache) == good - (role == "target")
+    assert kept(cache) == good - 1
     assert kind in told
     assert f"{200 - kept(cache)} of 200 calls failed" in told
     # All of one cause, told once: also by those in flight, which failed of the same.
@@ -84,13 +83,13 @@ def test_what_others_would_fail_of_costs_no_more_than_the_calls_in_flight(
     assert caplog.text.count("No more such calls are sent") == 1
     # Later cells of the same model in this run.
     received = server.stats()["received"]
-    assert kind in failure(runtime, 210, role)
+    assert kind in failure(runtime, 210)
     assert server.stats()["received"] == received
     runtime.finish()
     # A later run begins anew.
     server.script()
     runtime = Runtime(config_of(root, server), cache)
-    assert len(runtime.answer(requests(200), "t", role, "cell")) == 200
+    assert len(runtime.answer(requests(200), "t", "target", "cell")) == 200
     runtime.finish()
 
 

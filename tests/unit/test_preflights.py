@@ -9,6 +9,7 @@ import yaml
 from rcwt.config import Config
 from rcwt.preflights import LARGEST, PREFLIGHT_TEXT, SHORT, SHORT_SYSTEM, Preflight, preflight_params
 from rcwt.responses import Request
+from rcwt.scoring.model_judge import SYSTEM
 from rcwt.study import Study
 from rcwt.terms import request_tokens
 from rcwt.tokens import count
@@ -32,7 +33,7 @@ def like(**params: Any) -> Request:
 
 def test_a_piece_of_each_text_and_the_largest_prompt(root: Path) -> None:
     made = study(root, "fixed_budget", fixed_budget=[{"window": 4096, "shares": [0, 50, 98], "trials": 1}])
-    asked = made.preflight.requests(like(temperature=0.3), ADDRESS)
+    asked = made.preflight_of(made.config.models[0]).requests(like(temperature=0.3), ADDRESS)
     assert list(asked) == [SHORT, "spec_recall/reference", "spec_recall/coordination", LARGEST]
     assert all([role for role, _ in one.messages] == ["system", "user"] for one in asked.values())
     assert asked[SHORT].messages == (("system", SHORT_SYSTEM), ("user", PREFLIGHT_TEXT))
@@ -43,7 +44,7 @@ def test_a_piece_of_each_text_and_the_largest_prompt(root: Path) -> None:
     assert request_tokens(asked[LARGEST]) >= sum(count(one["content"]) for one in prompts) - 5
     assert all(one.params == {"max_tokens": 16, "temperature": 0.3} for one in asked.values())
     # A vendor's own server cuts nothing, and its tokens cost: the cells' own counts are enough.
-    assert LARGEST not in made.preflight.requests(like(), None)
+    assert LARGEST not in made.preflight_of(made.config.models[0]).requests(like(), None)
 
 
 def test_a_prompt_is_held_against_the_texts_that_make_it(root: Path) -> None:
@@ -51,7 +52,9 @@ def test_a_prompt_is_held_against_the_texts_that_make_it(root: Path) -> None:
 
     def parts(condition: str) -> tuple[str, ...]:
         prompt = made.prompts[f"fixed_budget-w4096-{condition}"]
-        return made.preflight.parts[tuple((one["role"], one["content"]) for one in prompt.messages)]
+        return made.preflight_of(made.config.models[0]).parts[
+            tuple((one["role"], one["content"]) for one in prompt.messages)
+        ]
 
     assert parts("q0-coord_first") == parts("q0-reason_first") == ("spec_recall/reference",)
     assert parts("q50-reason_first") == ("spec_recall/coordination", "spec_recall/reference")
@@ -61,20 +64,32 @@ def test_a_prompt_is_held_against_the_texts_that_make_it(root: Path) -> None:
 
 def test_tasks_that_share_a_text_have_it_measured_once(root: Path) -> None:
     made = study(root, "fixed_budget", "intact_open", "algorithmic", "gsm8k", "drop")
-    names = list(made.preflight.pieces)
+    names = list(made.preflight_of(made.config.models[0]).pieces)
     assert sum("coordination" in name for name in names) == 1
     assert {"spec_recall/reference", "spec_recall/instruction", "algorithmic/instruction", "gsm8k/pack"} <= set(names)
-    assert len(set(made.preflight.pieces.values())) == len(names)
+    assert len(set(made.preflight_of(made.config.models[0]).pieces.values())) == len(names)
     # Each prompt is made of some text that is measured.
-    assert all(parts and set(parts) <= set(names) for parts in made.preflight.parts.values())
+    assert all(parts and set(parts) <= set(names) for parts in made.preflight_of(made.config.models[0]).parts.values())
 
 
 def test_without_system_messages_none_is_sent(root: Path) -> None:
     window = [{"window": 4096, "shares": [0], "trials": 1}]
-    asked = study(root, "algorithmic", algorithmic=window).preflight.requests(like(), None)
+    made = study(root, "algorithmic", algorithmic=window)
+    asked = made.preflight_of(made.config.models[0]).requests(like(), None)
     assert all([role for role, _ in one.messages] == ["user"] for one in asked.values())
     assert list(asked) == [SHORT, "algorithmic/instruction"]
     assert all(one.messages[-1][1].endswith(PREFLIGHT_TEXT) for one in asked.values())
+
+
+def test_a_judge_that_is_no_target_is_asked_questions_of_its_own(root: Path) -> None:
+    made = study(root, "fixed_budget", "algorithmic", fixed_budget=[{"window": 4096, "shares": [0], "trials": 1}])
+    assert "another" not in made.config.models
+    asked = made.preflight_of("another").requests(like(), ADDRESS)
+    assert list(asked) == [SHORT, "spec_recall/judge"]  # the other task is scored by the form of the reply
+    assert asked["spec_recall/judge"].messages[0][1].startswith(SYSTEM[:400])
+    assert 1000 <= count(asked["spec_recall/judge"].messages[0][1]) <= 1024
+    # A target's questions as a judge are held against the texts of its own preflight.
+    assert made.preflight_of(made.config.models[0]).pieces.keys().isdisjoint({"spec_recall/judge"})
 
 
 @pytest.mark.parametrize(

@@ -224,8 +224,7 @@ def test_what_litellm_refuses_before_sending_costs_nothing() -> None:
         assert (fault.maybe_billed, server.stats()["received"]) == (False, 0)
 
 
-@pytest.mark.parametrize("role", ["target", "judge"])
-def test_it_is_booked_at_its_worst_case_and_stops_its_model(unwatched: str, tmp_path: Path, role: str) -> None:
+def test_it_is_booked_at_its_worst_case_and_stops_its_model(unwatched: str, tmp_path: Path) -> None:
     async def inner() -> tuple[list[Any], int, Balance, Decimal]:
         async with FaultServer() as server, open_clients():
             config = Config.model_validate(
@@ -240,9 +239,9 @@ def test_it_is_booked_at_its_worst_case_and_stops_its_model(unwatched: str, tmp_
                 Request("e", unwatched, (("system", "A text."), ("user", "?")), PARAMS, "coord_first", sample)
                 for sample in range(9)
             ]
-            sent = [remote.fetch(call, "m", role, Preflight()) for call in calls]
+            sent = [remote.fetch(call, "m", Preflight()) for call in calls]
             outcomes = await asyncio.gather(*sent, return_exceptions=True)
-            first = calls[0] if role == "judge" else Preflight().requests(calls[0], None)[SHORT]
+            first = Preflight().requests(calls[0], None)[SHORT]
             worst = Terms.of(config, "m").worst_case(request_tokens(first), output_cap(first.params))
             return outcomes, server.stats()["received"], remote.ledger.balance(), worst
 

@@ -22,7 +22,7 @@ from rcwt.preflights import Preflight
 from rcwt.records import Response
 from rcwt.requests import Request
 from rcwt.responses import ResponseCache
-from rcwt.runtime import Runtime
+from rcwt.runtime import PLAIN, Runtime
 from rcwt.terms import Terms, request_tokens
 
 PROCESS = Path(__file__).with_name("shared_process.py")
@@ -125,7 +125,7 @@ def test_a_preflight_under_way_is_waited_for_on_an_interrupt(
     monkeypatch.setattr(runtime_module, "PREFLIGHTS_LEAVE_S", 300)
     server = Server(tmp_path / "server", text={"literal": "A reply."}, latency_s=0.5)
     runtime = Runtime(config_of(root, server), ResponseCache(tmp_path / "cache"))
-    runtime.warm_up({"t": requests(1)[0]})  # returns when it has left; no cell waits for it
+    runtime.warm_up({"t": (requests(1)[0], PLAIN)})  # returns when it has left; no cell waits for it
     runtime.interrupt(grace_s=300)
     runtime.finish()
     server.stop()
@@ -140,7 +140,7 @@ def test_jobs_do_not_wait_for_a_preflight_that_never_leaves(
     monkeypatch.setattr(runtime_module, "PREFLIGHTS_LEAVE_S", 1000)
     runtime = Runtime(config_of(root, server), ResponseCache(tmp_path / "cache"))
     began = time.monotonic()
-    runtime.warm_up({"t": requests(1)[0]})
+    runtime.warm_up({"t": (requests(1)[0], PLAIN)})
     assert time.monotonic() - began < 500
     with pytest.raises(CallError, match="TEST_KEY is not set"):
         runtime.answer(requests(2), "t", "target", "cell")
@@ -162,7 +162,7 @@ def test_an_interrupt_while_the_first_call_gets_ready_sends_nothing(root: Path, 
     cache = Beginning(tmp_path / "cache")
     runtime = Runtime(config_of(root, server), cache)
     cache.interrupt = runtime.interrupt
-    runtime.warm_up({"t": requests(1)[0]})
+    runtime.warm_up({"t": (requests(1)[0], PLAIN)})
     with pytest.raises(CallError, match="interrupted before"):
         runtime.answer(requests(2), "t", "target", "cell")
     runtime.finish()
@@ -210,7 +210,7 @@ def test_a_preflight_that_was_given_up_in_part_tells_nothing(
     monkeypatch.setattr(runtime_module, "PREFLIGHTS_LEAVE_S", 60)
     server = Server(tmp_path / "server", text={"literal": "A reply."}, latency_s=0.5)
     runtime = Runtime(config_of(root, server, max_concurrency=1), ResponseCache(tmp_path / "cache"))
-    runtime.warm_up({"t": requests(1)[0]}, Preflight(pieces={"text": "word " * 1000}))
+    runtime.warm_up({"t": (requests(1)[0], Preflight(pieces={"text": "word " * 1000}))})
     runtime.interrupt()
     runtime.finish()
     server.stop()

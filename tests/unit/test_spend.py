@@ -14,9 +14,10 @@ from rcwt.spend import COLUMNS, spend_rows, write_spend
 PRICE = {"input": "0.1", "cached_input": "0.01", "output": "0.7", "batch_discount": "0", "as_of": "2026-11-01"}
 #: Tokens and cap of each call.
 PREFLIGHT = [[16, 16], [1035, 16], [1035, 16]]
+JUDGED = {"sizes": {"spec_recall": [400, 50]}, "preflight": [[16, 16], [1035, 16]]}
 TERMS: dict[str, Any] = {
     "targets": {"paid": {"price": PRICE, "token_factor": 1.19, "preflight": PREFLIGHT, "caps": {"main": 100}}},
-    "judges": {"judge": {"price": PRICE, "token_factor": 1, "sizes": {"spec_recall": [400, 50]}}},
+    "judges": {"judge": {"price": PRICE, "token_factor": 1, **JUDGED}},
 }
 MANIFEST = [
     {"experiment": "main", "task": "spec_recall", "scored_by": "judges", "trials": 3, "prompt_tokens": 1000},
@@ -33,7 +34,7 @@ def response(usage: Usage) -> Response:
 
 def test_planned_is_all_and_actual_is_priced_today() -> None:
     trials = [("paid", Usage(prompt=1100, cached=100, completion=30)), ("paid", Usage(prompt=None, completion=None))]
-    target, judge, preflight = spend_rows(TERMS, MANIFEST, trials, [], [])
+    target, judge, preflight, judges_own = spend_rows(TERMS, MANIFEST, trials, [], [])
     assert (target.calls_planned, target.input_tokens_planned, target.output_tokens_max) == (5, 4000, 500)
     # 3 x (1 190 x 0.1 + 70) + 2 x (595 x 0.1 + 70) = 567 + 259 millionths.
     assert target.usd_worst == Decimal("0.000826")
@@ -48,6 +49,9 @@ def test_planned_is_all_and_actual_is_priced_today() -> None:
     assert preflight.input_tokens_planned == 16 + 2 * 1035
     # (20 + 2 x 1 232) x 0.1 + 48 x 0.7 = 282 millionths: 19.04 and 1 231.65 tokens, each rounded up.
     assert preflight.usd_worst == Decimal("0.000282")
+    # (16 + 1 035) x 0.1 + 32 x 0.7 = 127.5 millionths.
+    assert (judges_own.model, judges_own.role, judges_own.calls_planned) == ("judge", "preflight", 2)
+    assert judges_own.usd_worst == Decimal("0.0001275")
 
 
 def test_preflights_of_this_run_are_found_again(tmp_path: Path) -> None:
@@ -55,7 +59,7 @@ def test_preflights_of_this_run_are_found_again(tmp_path: Path) -> None:
     keep_preflight(tmp_path, Path("results/b"), "paid", "short", 16, response(Usage(prompt=99, completion=99)))
     found = read_preflights(tmp_path, Path("results/a/"))
     assert len(found) == 1
-    *_, preflight = spend_rows(TERMS, MANIFEST, [], [], found)
+    *_, preflight, _ = spend_rows(TERMS, MANIFEST, [], [], found)
     assert (preflight.calls_actual, preflight.usd_actual) == (1, Decimal("0.0000024"))
     assert read_preflights(tmp_path / "nowhere", Path("results/a")) == []
 

@@ -17,6 +17,8 @@ KEY = "sk-planted-3f9a7c1e5b"
 PREFLIGHTS = 3
 #: The same where the reference is a larger part of some prompt.
 ALL_PREFLIGHTS = 4
+#: Those to a judge that is no target: the short one, and a piece of its questions, which the server takes for one.
+JUDGE_PREFLIGHTS = 2
 PRICES = {"input": 0.4, "cached_input": 0.1, "output": 1.6, "as_of": "2026-11-29"}
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import yaml
 from projects import Project, copy_project
-from servers import ALL_PREFLIGHTS, PRICES, Server, api_base, configuration, write
+from servers import ALL_PREFLIGHTS, JUDGE_PREFLIGHTS, PRICES, Server, api_base, configuration, write
 
 from rcwt.scoring.outcomes import TrialScores, read_scores
 from rcwt.trials import read_table
@@ -103,8 +103,9 @@ def test_a_request_a_judged_response_and_one_a_second_ask(
     answered = int((table["status"] == "ok").sum())
     assert set(table["status"]) == {"ok", "empty", "refused"}
     again = sum(len(trial.judge_keys or ()) == 2 for trial in trials)
-    assert stats["by_role"]["judge"] == stats["successes_by_role"]["judge"] == answered + again
-    assert stats["successes_by_role"]["target"] == len(table) + ALL_PREFLIGHTS  # of the target, none of the judge
+    # Of the judge's preflight the server takes the piece of its questions for one of them.
+    assert stats["by_role"]["judge"] == stats["successes_by_role"]["judge"] == answered + again + 1
+    assert stats["successes_by_role"]["target"] == len(table) + ALL_PREFLIGHTS + JUDGE_PREFLIGHTS - 1
     keys = [key for trial in trials for key in trial.judge_keys or ()]
     assert len(set(keys)) == len(keys) == answered + again
     assert {path.stem for path in (project.folder / ".cache/responses").rglob("*.json")} >= set(keys)

@@ -3,12 +3,13 @@
 import json
 import re
 import shutil
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 from projects import Project
-from servers import Server, configuration, write
+from servers import JUDGE_PREFLIGHTS, PRICES, Server, api_base, configuration, write
 
 from rcwt.trials import read_table
 
@@ -209,3 +210,60 @@ def test_the_preflight_has_the_cells_shape(project: Project, server: Server) -> 
     # Each request had a system and a user message, the preflights too, and what was counted is all that was sent.
     shapes = server.stats()["shapes"]
     assert shapes == {"system,user": 8 + 4}
+
+
+def test_a_judge_has_a_preflight_too_and_its_cut_questions_are_missing_scores(
+    project: Project, server: Server, tmp_path: Path
+) -> None:
+    judging = Server(tmp_path / "judging", usage={"prompt": {"limit": 1050}})
+    try:
+        content = overlay(server, judges=["j"], prices=dict.fromkeys("tj", PRICES))
+        content["registry"]["j"] = {"litellm": "openai/j", "api_base": api_base(judging, "openai")}
+        # Some 1 100 tokens, which make a question of 1 700.
+        server.script(text={"literal": "The payload limit is 8KB. " * 160})
+        output = project.succeed("results/scores.parquet", "--cores", "2", *write(project.folder, content))
+        assert judging.stats()["successes"] == 8 + JUDGE_PREFLIGHTS  # none is asked again: it would be cut again
+        assert output.count("j: its server has cut a prompt") == 1
+        assert set(read_table(project.folder / "results/scores.parquet")["score_status"]) == {"judge_prompt_cut"}
+        # Its preflight is in the table of spend.
+        project.succeed("results/tables/spend.csv", "--cores", "2", *write(project.folder, content))
+        spend = pd.read_csv(project.folder / "results/tables/spend.csv").set_index(["model", "role"])
+        asked = spend.loc[("j", "preflight")]
+        assert asked["calls_planned"] == asked["calls_actual"] == JUDGE_PREFLIGHTS
+    finally:
+        judging.stop()
+
+
+def test_a_judge_whose_counts_do_not_grow_is_booked_at_its_worst_case(
+    project: Project, server: Server, tmp_path: Path
+) -> None:
+    """Its usage says 10 for each prompt: at that price the run's cap would not hold."""
+    judging = Server(tmp_path / "judging", usage={"prompt": 10})
+    try:
+        price = {"input": 1000, "cached_input": 0, "output": 0, "as_of": "2026-11-29"}
+        content = overlay(server, judges=["j"], prices={"t": {**price, "input": 0}, "j": price})
+        content |= {"max_usd": 3, "on_cap": "stop"}
+        content["registry"]["j"] = {
+            "litellm": "openai/j",
+            "api_base": api_base(judging, "openai"),
+            "max_concurrency": 1,
+        }
+        server.script(text=REPLY)
+        output = project.refuse("results/scores.parquet", "--cores", "2", *write(project.folder, content))
+        assert "j: its server counts a prompt of 16 tokens as 10" in output
+        # A dollar a thousand tokens: the preflight takes about 1.05, and .6 each of three questions of some 600.
+        assert JUDGE_PREFLIGHTS < judging.stats()["received"] <= JUDGE_PREFLIGHTS + 3
+    finally:
+        judging.stop()
+
+
+def test_another_model_in_the_judges_place_is_named(project: Project, server: Server, tmp_path: Path) -> None:
+    judging = Server(tmp_path / "judging", answers_as="gpt-4.1-nano")
+    try:
+        content = overlay(server, judges=["j"], prices=dict.fromkeys("tj", PRICES))
+        content["registry"]["j"] = {"litellm": "openai/gpt-4.1-mini", "api_base": api_base(judging, "openai")}
+        server.script(text=REPLY)
+        output = project.succeed("results/scores.parquet", "--cores", "2", *write(project.folder, content))
+        assert output.count("j: asked for is openai/gpt-4.1-mini, and 'gpt-4.1-nano-served' answers") == 1
+    finally:
+        judging.stop()

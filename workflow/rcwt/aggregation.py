@@ -11,11 +11,11 @@ from typing import Any
 
 import pandas as pd
 
-from rcwt.config import EMBEDDED, RULES_JUDGE
+from rcwt.config import RULES_JUDGE
 from rcwt.digests import file_digest
 from rcwt.errors import StaleResultError
 from rcwt.records import TrialRecord, planned_records
-from rcwt.returned_ids import same_model
+from rcwt.returned_ids import another_model
 from rcwt.scoring.outcomes import CellScores, scores_at
 from rcwt.sealed import damaged
 from rcwt.trials import SCORE_SCHEMA, TRIAL_SCHEMA, write_table
@@ -151,17 +151,8 @@ def _trial_rows(
             "latency_s": response.latency_s,
             "time_utc": response.time_utc,
             "task_truncated": _cut(condition),
-            "other_model": _other_model(record),
+            "other_model": another_model(record.requested_model, record.response.returned_model),
         }
-
-
-def _other_model(record: TrialRecord) -> bool | None:
-    """Whether another model answered than was asked; None where the reply names none, and for the embedded reader."""
-    provider, _, asked = record.requested_model.partition("/")
-    answered = record.response.returned_model
-    if answered is None or not answered.strip() or provider == EMBEDDED.partition("/")[0]:
-        return None
-    return not same_model(asked, answered)
 
 
 def _cut(condition: Mapping[str, Any]) -> bool | None:

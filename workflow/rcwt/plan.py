@@ -7,7 +7,7 @@ output at its cap. The expected output of a call is the mean of what the cache h
 
 import csv
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal
 from fractions import Fraction
@@ -29,7 +29,6 @@ from rcwt.statuses import NON_ANSWERS
 from rcwt.study import Study
 from rcwt.terms import Terms, output_cap, request_tokens
 from rcwt.thinking import protocol_of, shown
-from rcwt.tokens import count
 
 Role = Literal["target", "judge", "preflight"]
 ROLES: tuple[Role, ...] = ("target", "judge", "preflight")
@@ -136,8 +135,7 @@ class Planner:
         for condition, model, judge in cells.judged:
             self._judge(condition, model, judge, tallies[self.study.conditions[condition].experiment, judge, "judge"])
         for model, request in self.first.items():
-            for asked in self.study.preflight.requests(request, self.config.registry[model].api_base).values():
-                size, cap = request_tokens(asked), output_cap(asked.params)
+            for size, cap in _preflight_sizes(self.study, model, request.params):
                 tallies[None, model, "preflight"].add(1, size, size, Fraction(cap), cap, self.terms(model))
         return [self._row(key, tallies[key]) for key in sorted(tallies, key=self._place)]
 
@@ -158,8 +156,7 @@ class Planner:
             response = self.kept.read(key)
             if response is not None and (text := _answer(response)):
                 asked = self._frame(condition, judge).request(key, text)
-                if asked is not None:
-                    yield self.kept.keys(asked, [asked.sample], [asked.key])[0]
+                yield self.kept.keys(asked, [asked.sample], [asked.key])[0]
 
     def failing_of(self, model: str, keys: Iterable[str]) -> dict[str, str]:
         """Kept responses of a model that would count as failures today, with their finish words."""
@@ -180,14 +177,15 @@ class Planner:
                 unseen += 1
             elif text := _answer(response):
                 asked = frame.request(key, text)
-                if asked is not None and self._is_judged(judge, asked):
+                if self._is_judged(judge, asked):
                     tally.cached += 1
                 else:
-                    size = request_tokens(asked) if asked else frame.tokens + count(text)
-                    tally.add(1, size, size, said, frame.cap, by)
+                    tally.add(1, size := request_tokens(asked), size, said, frame.cap, by)
         if unseen:
             expected = frame.tokens + min(self.reply(model, "target", reply_cap), Fraction(reply_cap))
             tally.add(unseen, expected, frame.tokens + reply_cap, said, frame.cap, by)
+        if tally.calls:
+            self.first.setdefault(judge, frame.request("", ""))
 
     def _stale(self, name: str, request: Request, keys: Sequence[str]) -> set[str]:
         """The keys whose kept responses are stale, which are counted."""
@@ -296,28 +294,30 @@ def table_terms(study: Study) -> dict[str, Any]:
     tasks = {condition.task: condition.name for condition in conditions if not condition.by_rule}
     terms: dict[str, Any] = {"targets": {}, "judges": {}}
     for model in config.models:
-        caps = {name: output_cap(study.call_identity(at, model)["params"]) for name, at in experiments.items()}
-        preflight = _preflight_sizes(study, model, experiments.values())
+        params = {name: study.call_identity(at, model)["params"] for name, at in experiments.items()}
+        caps = {name: output_cap(asked) for name, asked in params.items()}
+        preflight = _largest_preflight(study, model, params.values())
         terms["targets"][model] = {**Terms.of(config, model).plain(), "preflight": preflight, "caps": caps}
     for judge in config.model_judges:
         frames = {task: judge_frame(study, at, judge) for task, at in tasks.items()}
         sizes = {task: [frame.tokens, frame.cap] for task, frame in frames.items()}
-        terms["judges"][judge] = {**Terms.of(config, judge).plain(), "sizes": sizes}
+        asked = [] if judge in config.models else [frame.identity["params"] for frame in frames.values()]
+        preflight = _largest_preflight(study, judge, asked)
+        terms["judges"][judge] = {**Terms.of(config, judge).plain(), "sizes": sizes, "preflight": preflight}
     return terms
 
 
-def _preflight_sizes(study: Study, model: str, conditions: Iterable[str]) -> list[list[int]]:
-    """Prompt tokens and output cap of each call of a model's preflight; empty for one that is not called.
-
-    The cap is the largest that it may have: it goes by the parameters of the call that it is sent before.
-    """
-    entry = study.config.registry[model]
-    if entry.embedded:
+def _largest_preflight(study: Study, name: str, params: Collection[dict[str, Any]]) -> list[tuple[int, int]]:
+    """Sizes of a model's preflight before calls with the parameters that need most; none for one that is not called."""
+    if study.config.registry[name].embedded or not params:
         return []
-    params = [study.call_identity(condition, model)["params"] for condition in conditions]
-    most = max(params, key=lambda one: output_cap(preflight_params(one)))
-    asked = study.preflight.requests(Request("", "", (), most, "", 0), entry.api_base).values()
-    return [[request_tokens(request), output_cap(request.params)] for request in asked]
+    return _preflight_sizes(study, name, max(params, key=lambda one: output_cap(preflight_params(one))))
+
+
+def _preflight_sizes(study: Study, name: str, params: dict[str, Any]) -> list[tuple[int, int]]:
+    """Prompt tokens and output cap of each call of a model's preflight before calls with these parameters."""
+    asked = study.preflight_of(name).requests(Request("", "", (), params, "", 0), study.config.registry[name].api_base)
+    return [(request_tokens(request), output_cap(request.params)) for request in asked.values()]
 
 
 def plan(study: Study, cells: Cells, cache: ResponseCache) -> list[Row]:

@@ -25,6 +25,7 @@ from rcwt.parameters import OUTPUT_CAPS
 from rcwt.prompts import SEPARATOR, Prompt
 from rcwt.records import Response, Usage
 from rcwt.requests import Request
+from rcwt.scoring.model_judge import messages
 from rcwt.sealed import read_text
 from rcwt.tasks import Task
 from rcwt.tokens import count, decode, encode, fill
@@ -78,10 +79,10 @@ class Preflight:
         return (("user", SEPARATOR.join(part for part in (text, PREFLIGHT_TEXT) if part)),)
 
 
-def preflight_of(
+def target_preflight(
     prompts: Iterable[Prompt], task_of: Callable[[Condition], Task], pack_of: Callable[[Condition], Pack | None]
 ) -> Preflight:
-    """The preflight of a run with these prompts."""
+    """The preflight of a target of a run with these prompts."""
     names: dict[str, str] = {}  # by text, for tasks share texts
     sizes: dict[str, int] = {}
     parts: dict[Messages, tuple[str, ...]] = {}
@@ -100,6 +101,16 @@ def preflight_of(
         largest = max(largest, (whole, messages), key=lambda one: one[0])
     pieces = {name: _piece(encode(text)) for text, name in names.items()}
     return Preflight(system, pieces, parts, largest[1])
+
+
+def judge_preflight(tasks: Mapping[str, Task]) -> Preflight:
+    """The preflight of a judge of these tasks that is no target; how large its largest prompt will be is not known.
+
+    No reply is known either; the task's own text stands for one, since replies repeat it.
+    """
+    asked = {name: messages(task.items, task.reference or task.instruction) for name, task in tasks.items()}
+    texts = {f"{name}/judge": SEPARATOR.join(text for _, text in question) for name, question in asked.items()}
+    return Preflight(pieces={name: _piece(encode(text)) for name, text in texts.items()})
 
 
 def _piece(tokens: list[int]) -> str:

@@ -63,9 +63,6 @@ class Probes:
         self._warned: set[str] = set()
         self._whole: set[tuple[str, Messages]] = set()  # prompts that a model has counted whole
 
-    def __contains__(self, model: str) -> bool:
-        return model in self._sent
-
     def begin(self, gate: Gate, request: Request, asked: Preflight) -> "asyncio.Task[None]":
         """The preflight of a registry entry, sent before its first `request`; it fails where all calls would."""
         if gate.name not in self._sent:

@@ -31,6 +31,7 @@ from rcwt.records import Response
 from rcwt.replies import FailedReplyFault, WireReply
 from rcwt.requests import Request
 from rcwt.responses import MOST_UNREAD, ResponseCache
+from rcwt.returned_ids import another_model
 from rcwt.run_state import RunState
 from rcwt.shared_ledger import SharedLedger
 from rcwt.terms import output_cap, request_tokens
@@ -92,6 +93,7 @@ class Remote:
         self._tasks: set[asyncio.Task[Any]] = set()
         # Those whose request has left and whose response is not on disk.
         self._sending: set[asyncio.Task[Any]] = set()
+        self._odd: set[tuple[str, str]] = set()  # what was said of replies, by registry entry
         self._interrupted = interrupted
         results = Path(config.results_dir)
         self.keeper = Keeper(cache)
@@ -99,7 +101,7 @@ class Remote:
         with self.keeper.watching():
             self._claims = Claims(cache.folder)
 
-    async def fetch(self, request: Request, model: str, role: str, preflight: Preflight) -> Response:
+    async def fetch(self, request: Request, model: str, preflight: Preflight) -> Response:
         """One response, from the cache if another process has put it there meanwhile. Raises CallError.
 
         One preflight a model goes before its first call; all its calls wait for it, and share its failure.
@@ -113,42 +115,27 @@ class Remote:
             if len(unread) >= MOST_UNREAD:
                 raise _unreadable(None, unread)
             gate = self._gates.of(model)
-            if role == "judge" and gate.name not in self.probes:
-                response = await self._as_judge(gate, request)
-            else:
-                response = await self._claimed(gate, request, self.probes.begin(gate, request, preflight))
+            response = await self._claimed(gate, request, self.probes.begin(gate, request, preflight))
         except asyncio.CancelledError:
             raise InterruptedCallError("interrupted before it was answered; the next run asks for it") from None
         finally:
             self._tasks.discard(task)
         return response
 
-    async def send_preflights(self, first: Mapping[str, Request], asked: Preflight) -> None:
+    async def send_preflights(self, first: Mapping[str, tuple[Request, Preflight]]) -> None:
         """Probe models, each before the first of its requests; returns when the probes have left, or have ended."""
-        for model, request in first.items():
-            self.probes.begin(self._gates.of(model), request, asked)
+        for model, (request, preflight) in first.items():
+            self.probes.begin(self._gates.of(model), request, preflight)
         for model in first:
             await self.probes.left(model)
 
-    async def _as_judge(self, gate: Gate, request: Request) -> Response:
-        """A judge's first call goes alone, in the place of a preflight; what it fails of, all would fail of."""
-        name = f"{gate.name} as judge"
-        if not self._verdicts.known(name):
-            async with self._verdicts.turn(name):
-                if not self._verdicts.known(name):
-                    response = await self._claimed(gate, request)
-                    self._verdicts.tell(name)
-                    return response
-        return await self._claimed(gate, request)
-
-    async def _claimed(self, gate: Gate, request: Request, probe: "asyncio.Task[None] | None" = None) -> Response:
+    async def _claimed(self, gate: Gate, request: Request, probe: "asyncio.Task[None]") -> Response:
         async with self._claims.hold(request.key):
             kept = self.cache.get(request.key, again=self.config.ask_again)
             if kept is not None:
                 self.progress.found()
                 return kept
-            if probe is not None:
-                await asyncio.shield(probe)
+            await asyncio.shield(probe)
             keep = functools.partial(self.keeper.keep, request)
             response = await self._paid(gate, request, keep, unread=self._unread(request))
             self.progress.done += 1
@@ -212,6 +199,7 @@ class Remote:
             response = response_of(reply, number, price, size)
             await call.keep(response, KeptBody(reply.received, number, price, size) if reply.received else None)
             self.probes.warn_of_cut(gate.name, response)
+            self._warn_of_odd(gate, call.request, response)
         except UnreadableFault as fault:
             await self._keep_unread(
                 call, fault, KeptBody(fault.received, number, price, size) if fault.received else None
@@ -264,6 +252,18 @@ class Remote:
         log.warning(
             "%s: %s; attempt %d, waiting %.1f s%s", gate.name, backoff.cause, backoff.attempt, backoff.wait_s, asked
         )
+
+    def _warn_of_odd(self, gate: Gate, request: Request, response: Response) -> None:
+        """Say it, once a registry entry; of targets the cells count it too, of judges nothing else tells it."""
+        odd = {
+            "asked for is {asked}, and {answered!a:.60} answers": another_model(request.model, response.returned_model),
+            "a reply ended with a word nobody knows, {word!a:.60}; it counts as whole": response.status
+            == "unknown_finish",
+        }
+        words = {"asked": request.model, "answered": response.returned_model, "word": response.finish_reason}
+        for text in [text for text, found in odd.items() if found and (gate.name, text) not in self._odd]:
+            self._odd.add((gate.name, text))
+            log.warning("%s: %s", gate.name, text.format(**words))
 
     def _require_running(self) -> None:
         if self._interrupted:

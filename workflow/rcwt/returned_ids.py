@@ -4,6 +4,8 @@ import re
 from collections import Counter
 from functools import lru_cache
 
+from rcwt.config import EMBEDDED
+
 # What does not tell one model from another. A date or a build: 2025-04-14, 20241022, 08-2024, 05-20, 0613, 2411, 001.
 _DATES = r"(?:19|20)\d\d[-_.]?\d\d[-_.]?\d\d|\d\d-20\d\d|20\d\d-\d\d|\d\d-\d\d|\d{6}|\d{4}|00\d|v\d+:\d+"
 # How its weights are stored: q4_k_m, iq3_xs, fp8, w4a16, mxfp4, 4bit, awq, gguf.
@@ -28,6 +30,17 @@ _VARIANTS = frozenset(
         *("embed", "embedding", "rerank", "guard", "moderation", "tts", "transcribe", "ocr"),
     }
 )
+
+
+def another_model(requested: str, answered: str | None) -> bool | None:
+    """Whether another model answered than was asked; None where the reply names none, and for the embedded reader.
+
+    `requested` has litellm's provider before it.
+    """
+    provider, _, asked = requested.partition("/")
+    if answered is None or not answered.strip() or provider == EMBEDDED.partition("/")[0]:
+        return None
+    return not same_model(asked, answered)
 
 
 @lru_cache(maxsize=1024)

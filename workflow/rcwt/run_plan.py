@@ -92,7 +92,8 @@ def begin(workflow: Any, study: Study) -> None:
         from rcwt.runtime import current  # a run without calls over the network does not need its code
 
         current(config).progress.planned = calls
-        current(config).warm_up(planner.first, study.preflight)
+        first = {name: (request, study.preflight_of(name)) for name, request in planner.first.items()}
+        current(config).warm_up(first)
 
 
 def look_for_jobs_once(scheduler: Any) -> None:

@@ -57,7 +57,7 @@ class Runtime:
     ) -> list[Response]:
         """One response a request, in order; those not in the cache are asked for and kept as they arrive.
 
-        `preflight` is what a target is asked before its first call, where it has not been asked in this run.
+        `preflight` is what the model is asked before its first call, where it has not been asked in this run.
         Raises CallError when some could not be had: the others of the cell are in the cache by then.
         """
         self.cache.locate(requests)
@@ -66,7 +66,7 @@ class Runtime:
         self.progress.cached += sum(response is not None for response in kept.values())
         missing = [request for request in requests if kept[request.key] is None]
         try:
-            for request, outcome in zip(missing, self._ask(missing, model, role, preflight), strict=True):
+            for request, outcome in zip(missing, self._ask(missing, model, preflight), strict=True):
                 kept[request.key] = outcome
         except CallError as error:
             self._tell(f"{cell} ({role})", str(error))
@@ -82,7 +82,7 @@ class Runtime:
         if self.config.calls_on == "cluster" and run_state.is_named():
             run_state.join(self.cache.folder).tell_failure(cell, cause)
 
-    def _ask(self, missing: Sequence[Request], model: str, role: Role, preflight: Preflight) -> list[Response]:
+    def _ask(self, missing: Sequence[Request], model: str, preflight: Preflight) -> list[Response]:
         if not missing:
             return []
         entry = self.config.registry[model]
@@ -97,7 +97,7 @@ class Runtime:
                 f"offline: {len(missing)} responses of {model} are not in the cache ({self.cache.folder}): samples "
                 f"{_some([str(request.sample) for request in missing])}. Set offline to false, or bring the cache"
             )
-        outcomes = self._run(self._remote_calls(missing, model, role, preflight))
+        outcomes = self._run(self._remote_calls(missing, model, preflight))
         failed = [(r, o) for r, o in zip(missing, outcomes, strict=True) if isinstance(o, BaseException)]
         if failed:
             raise CallError(_failure_text(failed, len(missing)))
@@ -108,11 +108,11 @@ class Runtime:
         return response
 
     async def _remote_calls(
-        self, missing: Sequence[Request], model: str, role: Role, preflight: Preflight
+        self, missing: Sequence[Request], model: str, preflight: Preflight
     ) -> list[Response | BaseException]:
         remote = self._network()
         return await asyncio.gather(
-            *(remote.fetch(request, model, role, preflight) for request in missing), return_exceptions=True
+            *(remote.fetch(request, model, preflight) for request in missing), return_exceptions=True
         )
 
     def _network(self) -> Remote:
@@ -138,19 +138,19 @@ class Runtime:
                 self.progress.start()
             return self._loop
 
-    def warm_up(self, first: Mapping[str, Request], preflight: Preflight = PLAIN) -> None:
-        """Load litellm and send the preflights, each before the first request of a model.
+    def warm_up(self, first: Mapping[str, tuple[Request, Preflight]]) -> None:
+        """Load litellm and send the preflight of each model, before its first request.
 
         They are under way while jobs run that need no network. What one fails of is told by the cells of its model.
         """
         load_litellm()
         if first and not self._interrupted:
-            sent = asyncio.run_coroutine_threadsafe(self._send_preflights(first, preflight), self._event_loop())
+            sent = asyncio.run_coroutine_threadsafe(self._send_preflights(first), self._event_loop())
             # Jobs computing beside litellm's first call would triple its time, which all other calls wait for.
             wait([sent], timeout=PREFLIGHTS_LEAVE_S)
 
-    async def _send_preflights(self, first: Mapping[str, Request], preflight: Preflight) -> None:
-        await self._network().send_preflights(first, preflight)
+    async def _send_preflights(self, first: Mapping[str, tuple[Request, Preflight]]) -> None:
+        await self._network().send_preflights(first)
 
     def finish(self) -> None:
         """Show the final state of the calls, close the connections and end the event loop."""

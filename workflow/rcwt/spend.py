@@ -92,8 +92,11 @@ def spend_rows(
     manifest = list(manifest)
     targets = {name: _target(name, content, manifest) for name, content in terms["targets"].items()}
     judges = {name: _judge(name, content, terms["targets"], manifest) for name, content in terms["judges"].items()}
-    probes = {name: _preflight(name, content) for name, content in terms["targets"].items() if content["preflight"]}
-    by = {name: Terms.read(content) for part in ("judges", "targets") for name, content in terms[part].items()}
+    entries = {name: content for part in ("judges", "targets") for name, content in terms[part].items()}
+    # Targets first, as above; what is both is probed as a target.
+    probed = {name: entries[name] for name in (*targets, *judges) if entries[name]["preflight"]}
+    probes = {name: _preflight(name, content) for name, content in probed.items()}
+    by = {name: Terms.read(content) for name, content in entries.items()}
     for model, usage in trials:
         targets[model].spend(1, usage, by[model])
     for cell in scores:

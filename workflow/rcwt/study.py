@@ -20,7 +20,7 @@ from rcwt.packs.decks import record as pack_record
 from rcwt.packs.drawing import Pack
 from rcwt.packs.items import item_name
 from rcwt.parameters import OUTPUT_CAPS
-from rcwt.preflights import Preflight, preflight_of
+from rcwt.preflights import Preflight, judge_preflight, target_preflight
 from rcwt.prompts import Prompt
 from rcwt.published_files import csv_files
 from rcwt.scoring.model_judge import ask_params
@@ -140,10 +140,18 @@ class Study:
             for name, condition in self.conditions.items()
         }
 
+    def preflight_of(self, name: str) -> Preflight:
+        """What a model is asked before its first call, as a target or, where it is none, as a judge."""
+        return self._target_preflight if name in self.config.models else self._judge_preflight
+
     @cached_property
-    def preflight(self) -> Preflight:
-        """What each model is asked before its first call, apart from parameters."""
-        return preflight_of(self.prompts.values(), lambda condition: self.tasks[condition.task], self.pack_of)
+    def _target_preflight(self) -> Preflight:
+        return target_preflight(self.prompts.values(), lambda condition: self.tasks[condition.task], self.pack_of)
+
+    @cached_property
+    def _judge_preflight(self) -> Preflight:
+        judged = dict.fromkeys(self.conditions[name].task for name in self.judged_conditions)
+        return judge_preflight({task: self.tasks[task] for task in judged})
 
     def model(self, name: str) -> Model:
         """A registry entry."""

@@ -80,6 +80,7 @@ def _by_model(
     from rcwt.runtime import current  # only a process that makes calls needs the models' code
 
     def ask(requests: Sequence[Request]) -> list[Response]:
-        return current(study.config).answer(requests, judge, "judge", f"{condition}/{records[0].model} by {judge}")
+        cell = f"{condition}/{records[0].model} by {judge}"
+        return current(study.config).answer(requests, judge, "judge", cell, study.preflight_of(judge))
 
     return by_model(records, items, study.judge_identity(condition, judge), ask)
