@@ -237,3 +237,22 @@ def test_a_disk_that_fills_up_in_a_run_loses_nothing_that_arrived(project: Proje
         run(project, arguments)
         assert server.stats()["received"] == 200 - (stats["successes"] - PREFLIGHTS) + PREFLIGHTS
         assert list((disk / "responses/.writing").iterdir()) == []
+
+
+def test_a_full_results_disk_is_told_with_what_to_do(project: Project, server: Server) -> None:
+    arguments = write(project.folder, configuration(server, results_dir="disk/results"))
+    with small_disk(project.folder / "disk", "4m") as disk:
+        fill(disk, leave=60_000)
+        output = project.refuse("disk/results/trials.parquet", "--cores", "2", *arguments)
+        assert "No space left on device. Make room or allow access there" in output
+        assert "Traceback" not in output
+        (disk / "filler").unlink()
+        project.succeed("disk/results/trials.parquet", "--cores", "2", *arguments)
+        assert server.stats()["by_role"]["target"] <= TRIALS + 2 * PREFLIGHTS
+
+
+def test_a_results_folder_that_cannot_be_made_is_told_before_the_first_job(project: Project, server: Server) -> None:
+    arguments = write(project.folder, configuration(server))
+    output = project.refuse("/proc/rcwt/manifest.csv", "--cores", "2", *arguments, "--config", "results_dir=/proc/rcwt")
+    assert "The run cannot start:\n/proc/rcwt: No such file or directory. Make room or allow access" in output
+    assert "Traceback" not in output

@@ -33,6 +33,17 @@ class StaleResultError(RcwtError):
     """A result file that was made from another prompt, response or trial count than the one planned."""
 
 
+class FileError(RcwtError):
+    """A file that the system would not let be read or written, as on a full disk."""
+
+    def __init__(self, error: OSError) -> None:
+        where = f"{error.filename}: " if error.filename else ""
+        super().__init__(
+            f"{where}{error.strerror or error}. Make room or allow access there, or give another folder with --config "
+            "results_dir=PATH, and run the same command again: what is finished is kept"
+        )
+
+
 class CallError(RcwtError):
     """A model call that cannot succeed; retrying it would not help."""
 

@@ -4,6 +4,7 @@ They share the process so that litellm is imported once and all cells of a run h
 limiter and one spend ledger. A failure is written to the rule's log as well as raised.
 """
 
+import contextlib
 import functools
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Concatenate, ParamSpec
 from rcwt import calls, manifest, plan, prompts
 from rcwt.cache_folder import cache_folder
 from rcwt.digests import write_json, write_text
+from rcwt.errors import FileError
 from rcwt.packs import decks
 from rcwt.planned import Planned
 from rcwt.responses import ResponseCache
@@ -28,9 +30,13 @@ def logged(job: Callable[P, None]) -> Callable[Concatenate[str, P], None]:
     @functools.wraps(job)
     def with_log(log: str, /, *args: P.args, **kwargs: P.kwargs) -> None:
         try:
-            job(*args, **kwargs)
+            try:
+                job(*args, **kwargs)
+            except OSError as error:
+                raise FileError(error) from None
         except Exception as error:
-            write_text(visible(f"{type(error).__name__}: {error}\n"), Path(log))
+            with contextlib.suppress(OSError):  # the log may be on the same full disk
+                write_text(visible(f"{type(error).__name__}: {error}\n"), Path(log))
             raise
 
     return with_log

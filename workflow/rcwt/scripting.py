@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from rcwt.errors import RcwtError
+from rcwt.errors import FileError, RcwtError
 
 
 def prepare_scripts(package_folder: str) -> None:
@@ -16,7 +16,7 @@ def prepare_scripts(package_folder: str) -> None:
 
 
 def exit_on_error(main: Callable[[], None]) -> Callable[[], None]:
-    """Decorate a script's `main`: an RcwtError is printed on stderr and ends the script with status 1."""
+    """Decorate a script's `main`: an RcwtError, or that of a disk, is printed on stderr and ends it with status 1."""
 
     @functools.wraps(main)
     def guarded() -> None:
@@ -24,5 +24,7 @@ def exit_on_error(main: Callable[[], None]) -> Callable[[], None]:
             main()
         except RcwtError as error:
             sys.exit(f"error: {error}")
+        except OSError as error:
+            sys.exit(f"error: {FileError(error)}")
 
     return guarded

@@ -21,7 +21,7 @@ from rcwt import digests, job_process, keys, room, run_plan, run_state, signals
 from rcwt.cache_folder import cache_folder
 from rcwt.config_check import load
 from rcwt.digests import canonical_json, code_digest
-from rcwt.errors import RcwtError
+from rcwt.errors import FileError, RcwtError
 from rcwt.planned import PLANNED_FILE, Planned
 from rcwt.runtime import current
 from rcwt.scripting import prepare_scripts
@@ -86,9 +86,12 @@ onstart:
         raise WorkflowError(f"The run cannot start:\n{error}") from None
     except KeyboardInterrupt:
         raise WorkflowError("Interrupted before the first job.") from None
-    write_configuration(STUDY.config, Path(RESULTS))
-    if not STUDY.config.published:
-        Planned.of(STUDY).write(Path(PLANNED))
+    try:
+        write_configuration(STUDY.config, Path(RESULTS))
+        if not STUDY.config.published:
+            Planned.of(STUDY).write(Path(PLANNED))
+    except OSError as error:
+        raise WorkflowError(f"The run cannot start:\n{FileError(error)}") from None
 
 
 onsuccess:
