@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rcwt.config import Config
 from rcwt.errors import CallError
-from rcwt.preflights import Preflight
+from rcwt.preflight import Preflight
 from rcwt.progress import Progress
 from rcwt.records import Response
 from rcwt.remote import Remote

@@ -28,8 +28,8 @@ from rcwt.pack_items import pack_items
 from rcwt.packs.numerals import number
 from rcwt.published import import_artifact, with_ceilings
 from rcwt.refits import curve_fits
+from rcwt.selection import select
 from rcwt.statistics import POOLED, cells
-from rcwt.tables import select
 from rcwt.tasks import load_task
 
 GPT, HAIKU, GEMINI_25 = "gpt-4.1-mini", "claude-haiku-4-5-20251001", "gemini-2.5-flash"

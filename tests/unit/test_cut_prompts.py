@@ -13,7 +13,7 @@ from rcwt.completeness import MissingScoresError, completeness
 from rcwt.config import Config
 from rcwt.records import PromptSize, TrialRecord, write_records
 from rcwt.responses import Request
-from rcwt.scoring.cells import score_cell
+from rcwt.score_cell import score_cell
 from rcwt.statistics import POOLED, cells
 from rcwt.study import Study
 

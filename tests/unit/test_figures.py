@@ -20,8 +20,8 @@ from test_tables import CEILING, GEMINI, GPT, HAIKU, main_rows, make_cells, read
 
 from rcwt.figures import PALETTE, SMALL, legend_columns, looks, readable_ticks, save, split, style
 from rcwt.refits import CURVE_COLUMNS
+from rcwt.selection import select
 from rcwt.statistics import write_csv
-from rcwt.tables import select
 
 LABEL = "extractive reader, not a language model"
 NO_CURVES = pd.DataFrame()

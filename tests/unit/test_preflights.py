@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from rcwt.config import Config
-from rcwt.preflights import LARGEST, PREFLIGHT_TEXT, SHORT, SHORT_SYSTEM, Preflight, preflight_params
+from rcwt.preflight import LARGEST, PREFLIGHT_TEXT, SHORT, SHORT_SYSTEM, Preflight, preflight_params
 from rcwt.responses import Request
 from rcwt.scoring.model_judge import SYSTEM
 from rcwt.study import Study

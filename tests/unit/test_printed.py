@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from rcwt.printed import comparison, read_printed
-from rcwt.tables import select
+from rcwt.selection import select
 
 
 def test_a_cell_that_rounds_otherwise_is_named(root: Path) -> None:

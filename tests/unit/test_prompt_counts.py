@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rcwt.keeping import Keeper
 from rcwt.kept_bodies import believed
-from rcwt.preflights import LARGEST, SHORT
+from rcwt.preflight import LARGEST, SHORT
 from rcwt.probes import Probes
 from rcwt.prompt_counts import Gauge, gauge
 from rcwt.records import PromptSize, Response, Usage

@@ -16,10 +16,11 @@ import pytest
 from small_disk import fill, small_disk
 
 from rcwt import ledger, room
-from rcwt.digests import clear_half_written, write_text
 from rcwt.errors import StaleResultError
+from rcwt.files import clear_half_written, write_text
 from rcwt.kept_bodies import KeptBody
-from rcwt.preflights import PREFLIGHT_FILE, SHORT, keep_preflight, read_preflights
+from rcwt.preflight import SHORT
+from rcwt.preflights import PREFLIGHT_FILE, keep_preflight, read_preflights
 from rcwt.received import Received
 from rcwt.requests import Request
 from rcwt.responses import ResponseCache

@@ -23,7 +23,7 @@ from rcwt.faults import PermanentFault
 from rcwt.ledger import Balance
 from rcwt.model_ids import _models, why_no_chat
 from rcwt.parameters import changed_messages
-from rcwt.preflights import SHORT, Preflight
+from rcwt.preflight import SHORT, Preflight
 from rcwt.progress import Progress
 from rcwt.remote import Remote
 from rcwt.replies import WireReply

@@ -18,7 +18,7 @@ from rcwt import runtime as runtime_module
 from rcwt import wire
 from rcwt.errors import CallError
 from rcwt.kept_bodies import KeptBody
-from rcwt.preflights import Preflight
+from rcwt.preflight import Preflight
 from rcwt.records import Response
 from rcwt.requests import Request
 from rcwt.responses import ResponseCache

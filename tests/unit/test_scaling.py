@@ -13,6 +13,7 @@ import pytest
 from test_tables import GEMINI, GPT, HAIKU
 from window_cells import DESIGN, window_cells
 
+from rcwt.printing import PrintedTable, as_csv
 from rcwt.refits import CURVE_COLUMNS
 from rcwt.scaling import (
     Scaling,
@@ -24,8 +25,8 @@ from rcwt.scaling import (
     table_1_full,
     write_table_1,
 )
+from rcwt.selection import TableError, select, select_windows
 from rcwt.statistics import write_csv
-from rcwt.tables import PrintedTable, TableError, as_csv, select, select_windows
 
 NO_INTERVAL = dict.fromkeys(("theta_ci_low", "theta_ci_high", "theta_facts_low", "theta_facts_high"), math.nan)
 PAPER = Path(__file__).parents[2] / "resources" / "published" / "table_1.csv"

@@ -9,8 +9,8 @@ from judge_helpers import record
 from rcwt.config import Config
 from rcwt.errors import TaskError
 from rcwt.records import write_records
+from rcwt.score_cell import score_cell
 from rcwt.scoring import patterns
-from rcwt.scoring.cells import score_cell
 from rcwt.study import Study
 
 CONFIG = {

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from rcwt.aggregation import CellFiles, checked_records
-from rcwt.digests import canonical_json, digest, write_text
+from rcwt.digests import canonical_json, digest
 from rcwt.errors import RcwtError
+from rcwt.files import write_text
 from rcwt.records import TrialRecord
 from rcwt.scoring.by_human import sample_id
 from rcwt.scoring.outcomes import reply_of

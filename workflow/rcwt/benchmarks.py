@@ -13,23 +13,12 @@ from typing import Any
 import pandas as pd
 
 from rcwt.curves import fit
-from rcwt.digests import write_text
+from rcwt.files import write_text
+from rcwt.printing import PrintedTable, as_csv, as_latex, as_markdown, printed_percent
 from rcwt.reader import LABEL as READER_LABEL
+from rcwt.selection import MAIN_EXPERIMENT, MAIN_WINDOW, SOURCES, Selection, fit_of, select
 from rcwt.statistics import POOLED, write_csv
 from rcwt.summary import why_not_identified
-from rcwt.tables import (
-    MAIN_EXPERIMENT,
-    MAIN_WINDOW,
-    SOURCES,
-    PrintedTable,
-    Selection,
-    as_csv,
-    as_latex,
-    as_markdown,
-    fit_of,
-    printed_percent,
-    select,
-)
 
 #: Names of the paper's probes by experiment and task; any other is called by its own (`probe_name`).
 PROBES = {

@@ -10,11 +10,11 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from rcwt import results_folder
-from rcwt.calls import call_params
 from rcwt.config import HUMAN_JUDGE, RULES_JUDGE, Config
 from rcwt.config_designs import DESIGNS, PATTERNS, Packs, pack_faults
 from rcwt.config_files import ConfigFile, KeyPath, find_key
 from rcwt.errors import ConfigError
+from rcwt.identity import call_params
 from rcwt.model_ids import why_no_chat
 from rcwt.parameters import OUTPUT_CAPS, unbounded
 

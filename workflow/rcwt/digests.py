@@ -1,15 +1,9 @@
 """Fingerprints: of values as canonical JSON, of files, and of the code that a stage's result depends on."""
 
 import ast
-import contextlib
 import hashlib
-import itertools
 import json
-import os
-import re
-import socket
 import threading
-import time
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -40,12 +34,6 @@ NEUTRAL = frozenset(
 
 # Python 3.11 counts the depth of a tree for all threads together, and fails where two of them parse at a time.
 _parsing = threading.Lock()
-_numbers = itertools.count()
-_HALF_WRITTEN = re.compile(
-    r"\.(?P<pid>[0-9]+)-[0-9]+@(?P<host>.+)\.part|\..+\.(json|yaml|log|csv|jsonl|md|tex|txt)\.(?P<old>[0-9]+)"
-)
-#: A file is written in less, in seconds.
-_WRITTEN_S, _DAY_S = 60.0, 86400.0
 
 
 def canonical_json(value: Any) -> str:
@@ -61,52 +49,6 @@ def digest(value: Any) -> str:
 def file_digest(path: Path) -> str:
     """sha256 of a file's bytes, as hexadecimal."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def write_text(text: str, path: Path) -> None:
-    """Write a file whole: beside its place first, then renamed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{os.getpid()}-{next(_numbers)}@{socket.gethostname()}.part")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def clear_half_written(folder: Path) -> None:
-    """Remove what killed processes have left of `write_text` in a folder and below it.
-
-    Another host's process may live: what it left is removed after a day.
-    """
-    for place, _, names in os.walk(folder):
-        for name in names:
-            made = _HALF_WRITTEN.fullmatch(name)
-            if made is None:
-                continue
-            path = Path(place) / name
-            with contextlib.suppress(OSError):
-                age = time.time() - path.stat().st_mtime
-                # Of versions that named no host, a name alone may be a user's own.
-                here = made["host"] == socket.gethostname() if made["host"] else age > _WRITTEN_S
-                if age > _DAY_S or (here and not _lives(int(made["pid"] or made["old"]))):
-                    path.unlink()
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True
-    return True
-
-
-def write_json(value: Any, path: Path) -> None:
-    """Write a value as indented JSON."""
-    write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", path)
 
 
 @cache

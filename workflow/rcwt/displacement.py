@@ -19,8 +19,8 @@ import pandas as pd
 from rcwt.intervals import Floats, draw_calls, percentile_interval
 from rcwt.judged import judged_calls
 from rcwt.sealed import read_csv
+from rcwt.selection import MAIN_WINDOW
 from rcwt.statistics import POOL_KEY
-from rcwt.tables import MAIN_WINDOW
 
 COLUMNS = [
     *("source", "model", "judge", "c", "fixed_experiment", "fixed_window", "fixed_q", "fixed_calls", "fixed_mean"),

@@ -10,22 +10,13 @@ from typing import Any
 
 import pandas as pd
 
-from rcwt.digests import write_text
+from rcwt.files import write_text
 from rcwt.intervals import wilson_interval
+from rcwt.printing import PrintedTable, as_csv, as_latex, as_markdown, printed_percent, round_half_up
 from rcwt.prompts import MESSAGE_OVERHEAD
 from rcwt.reader import LABEL as READER_LABEL
+from rcwt.selection import SOURCES, TableError, paper_order
 from rcwt.statistics import POOLED, write_csv
-from rcwt.tables import (
-    SOURCES,
-    PrintedTable,
-    TableError,
-    as_csv,
-    as_latex,
-    as_markdown,
-    paper_order,
-    printed_percent,
-    round_half_up,
-)
 
 #: `calls_all_correct` is the smallest of the models': that many of each one's calls are complete.
 PAPER_COLUMNS = (

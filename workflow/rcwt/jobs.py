@@ -10,14 +10,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Concatenate, ParamSpec
 
-from rcwt import calls, manifest, plan, prompts
+from rcwt import manifest, plan, prompts
+from rcwt.answer_cell import answer_cell
 from rcwt.cache_folder import cache_folder
-from rcwt.digests import write_json, write_text
 from rcwt.errors import FileError
+from rcwt.files import write_json, write_text
 from rcwt.packs import decks
 from rcwt.planned import Planned
 from rcwt.responses import ResponseCache
-from rcwt.scoring.cells import score_cell, write_scores
+from rcwt.score_cell import score_cell
+from rcwt.scoring.outcomes import write_scores
 from rcwt.study import Study
 from rcwt.visible import visible
 
@@ -73,7 +75,7 @@ def write_packs(study: Study, experiment: str, output: str) -> None:
 @logged
 def make_calls(study: Study, condition: str, model: str, prompt: str, output: str) -> None:
     """Answer a cell's trials, from the cache or from the model."""
-    calls.answer_cell(study, condition, model, Path(prompt), Path(output))
+    answer_cell(study, condition, model, Path(prompt), Path(output))
 
 
 @logged

@@ -20,7 +20,7 @@ from rcwt.digests import digest
 from rcwt.judge_plan import JudgeFrame, judge_frame
 from rcwt.ledger import in_full
 from rcwt.planned import Planned
-from rcwt.preflights import preflight_params
+from rcwt.preflight import preflight_params
 from rcwt.prompts import prompt_tokens
 from rcwt.records import Response
 from rcwt.requests import Request

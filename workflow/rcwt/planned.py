@@ -10,8 +10,9 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rcwt.digests import canonical_json, digest, write_text
+from rcwt.digests import canonical_json, digest
 from rcwt.errors import StaleResultError
+from rcwt.files import write_text
 from rcwt.sealed import damaged, read_json
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from rcwt.tables import Selection, printed_accuracy, printed_percent
+from rcwt.printing import printed_accuracy, printed_percent
+from rcwt.selection import Selection
 
 
 def read_printed(path: str | Path) -> dict[tuple[str, str], str]:

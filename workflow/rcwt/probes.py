@@ -17,7 +17,8 @@ from rcwt.faults import PermanentFault
 from rcwt.gates import Gate
 from rcwt.keeping import Keeper
 from rcwt.kept_bodies import KeptBody
-from rcwt.preflights import LARGEST, SHORT, Messages, Preflight, keep_preflight
+from rcwt.preflight import LARGEST, SHORT, Messages, Preflight
+from rcwt.preflights import keep_preflight
 from rcwt.prompt_counts import Gauge, gauge
 from rcwt.records import PromptSize, Response, Usage
 from rcwt.replies import WireReply

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import BaseModel, ConfigDict
 
-from rcwt.preflights import LARGEST, SHORT
+from rcwt.preflight import LARGEST, SHORT
 from rcwt.records import PromptSize
 
 #: No tokenizer needs as few tokens of its own for a token of cl100k_base: a count that grows more slowly is none.

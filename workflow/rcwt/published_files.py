@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
+from rcwt.artifact import csv_files
 from rcwt.errors import PublishedDataError
 from rcwt.statuses import ORDERS
 
@@ -64,17 +65,6 @@ def read_folder(folder: Path) -> list[CsvFile]:
     if not found:
         raise PublishedDataError(f"artifact {folder}: holds no CSV file. {GIVE_FOLDER}")
     return [_read(name, path) for name, path in found]
-
-
-def csv_files(folder: Path) -> list[tuple[str, Path]]:
-    """The CSV files below a folder with their relative names, in order; hidden ones aside."""
-    found = []
-    for path in folder.rglob("*"):
-        name = path.relative_to(folder)
-        hidden = any(part.startswith(".") for part in name.parts)
-        if path.suffix.lower() == ".csv" and path.is_file() and not hidden:
-            found.append((name.as_posix(), path))
-    return sorted(found)
 
 
 def decoded(file: CsvFile) -> str:

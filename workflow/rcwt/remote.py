@@ -23,7 +23,7 @@ from rcwt.faults import PermanentFault, TransientFault
 from rcwt.gates import Gate, Gates
 from rcwt.keeping import Keeper
 from rcwt.kept_bodies import KeptBody, believed, response_of
-from rcwt.preflights import Preflight
+from rcwt.preflight import Preflight
 from rcwt.probes import Keep, Probes
 from rcwt.progress import Progress
 from rcwt.received import UnreadableFault

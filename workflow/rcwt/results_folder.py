@@ -10,8 +10,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from rcwt.cache_folder import cache_folder
 from rcwt.digests import PACKAGE
-from rcwt.responses import ResponseCache
 
 #: The mark: this file, beginning with this line.
 CONFIGURATION, HEADER = "config.yaml", "# The merged configuration of this run.\n"
@@ -89,7 +89,7 @@ def _of_others(folder: Path, artifact: str | None) -> str | None:
         return "is in a git repository's own folder"
     if any(_below(folder, environment) is not None for environment in _environments(folder)):
         return "is in a Python environment"
-    if _below(folder, ResponseCache().folder.resolve()) is not None:
+    if _below(folder, cache_folder().resolve()) is not None:
         return "is in the response cache"
     if artifact is not None and _below(folder, Path(artifact).resolve()) is not None:
         return "is in the folder 'artifact', whose CSV files are read"
@@ -155,7 +155,7 @@ def _unusable(folder: Path, spelled: Path) -> str | None:
 
 def _other_file(folder: Path) -> str | None:
     """Something in a folder without a mark that no run has written; results in folders below stand for themselves."""
-    cache = ResponseCache().folder.resolve()
+    cache = cache_folder().resolve()
     for entry in sorted(folder.iterdir()):
         left = entry.name.startswith(f".{CONFIGURATION}.")  # a run ended while it wrote its mark
         link = entry.is_symlink()

@@ -20,7 +20,7 @@ from rcwt.embedded import ask_reader
 from rcwt.errors import CallError, RcwtError
 from rcwt.exchange import close_clients, load_litellm
 from rcwt.keys import scrub
-from rcwt.preflights import Preflight
+from rcwt.preflight import Preflight
 from rcwt.progress import Progress
 from rcwt.records import Response
 from rcwt.remote import Remote

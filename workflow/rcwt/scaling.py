@@ -14,18 +14,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from rcwt.digests import write_text
-from rcwt.tables import (
-    MAIN_WINDOW,
-    PrintedTable,
-    Selection,
-    TableError,
-    as_csv,
-    as_latex,
-    as_markdown,
-    fit_of,
-    select_windows,
-)
+from rcwt.files import write_text
+from rcwt.printing import PrintedTable, as_csv, as_latex, as_markdown
+from rcwt.selection import MAIN_WINDOW, Selection, TableError, fit_of, select_windows
 
 NOT_IDENTIFIED = "not identified"
 #: Windows of the paper's Table 1: p0 is predicted for the first and observed in both.

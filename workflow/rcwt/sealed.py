@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rcwt.digests import file_digest, write_text
+from rcwt.digests import file_digest
 from rcwt.errors import StaleResultError
+from rcwt.files import write_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,7 +19,7 @@ from rcwt import manifest as manifests
 from rcwt.planned import Planned
 from rcwt.preflights import read_preflights
 from rcwt.records import Usage
-from rcwt.scoring.cells import CellScores, scores_at
+from rcwt.scoring.outcomes import CellScores, scores_at
 from rcwt.terms import Terms
 from rcwt.trials import TRIAL_SCHEMA, read_table
 

@@ -8,21 +8,22 @@ from typing import Any
 
 import yaml
 
-from rcwt import calls, prompts, results_folder
+from rcwt import prompts, results_folder
+from rcwt.artifact import csv_files
 from rcwt.config import HUMAN_JUDGE, RULES_JUDGE, Config, Model
 from rcwt.config import plain as plain_config
 from rcwt.config_designs import Packs
 from rcwt.design import Condition, conditions
 from rcwt.digests import canonical_json, code_digest, digest, file_digest
 from rcwt.errors import ConfigError, TaskError
+from rcwt.identity import call_identity
 from rcwt.packs.decks import Deck, deal
 from rcwt.packs.decks import record as pack_record
 from rcwt.packs.drawing import Pack
 from rcwt.packs.items import item_name
 from rcwt.parameters import OUTPUT_CAPS
-from rcwt.preflights import Preflight, judge_preflight, target_preflight
+from rcwt.preflight import Preflight, judge_preflight, target_preflight
 from rcwt.prompts import Prompt
-from rcwt.published_files import csv_files
 from rcwt.scoring.model_judge import ask_params
 from rcwt.spellings import plain
 from rcwt.tasks import Task, exact_digest, judge_digest, load_task, statement_digest
@@ -191,7 +192,7 @@ class Study:
     def call_identity(self, condition: str, model: str) -> dict[str, Any]:
         """What makes a cell's calls differ from others with the same prompt: endpoint, model, parameters."""
         design = self.config.designs[self.conditions[condition].experiment]
-        return calls.call_identity(design.params, self.model(model))
+        return call_identity(design.params, self.model(model))
 
     def calls_digest(self, condition: str, model: str) -> str:
         """`call_identity` as one stable parameter; a number has one spelling in it.
@@ -207,7 +208,7 @@ class Study:
         """What makes one language-model judge's requests differ from another's: endpoint, model, parameters."""
         model = self.model(judge)
         items = self.tasks[self.conditions[condition].task].items
-        return calls.call_identity(ask_params(items, model.wants_json_schema), model)
+        return call_identity(ask_params(items, model.wants_json_schema), model)
 
     def judge_digest(self, condition: str, judge: str) -> str:
         """What a judge's scores are made from, beside the replies: what it is, the items it checks and its code."""

@@ -16,24 +16,14 @@ from rcwt.caps import Caps
 from rcwt.config import RULES_JUDGE
 from rcwt.curves import MIN_FALL, P0_BOUNDS, SLOPE
 from rcwt.printed import comparison
+from rcwt.printing import printed_accuracy, printed_percent
 from rcwt.reader import LABEL as READER_LABEL
 from rcwt.reader import NAME as READER_NAME
 from rcwt.remarks import remarks
 from rcwt.scaling import Scaling, scaling
+from rcwt.selection import MAIN_EXPERIMENT, MAIN_WINDOW, SOURCES, Selection, fit_of, paper_order, select, select_windows
 from rcwt.statistics import POOLED
 from rcwt.statuses import NON_ANSWERS, PROMPT_CUT
-from rcwt.tables import (
-    MAIN_EXPERIMENT,
-    MAIN_WINDOW,
-    SOURCES,
-    Selection,
-    fit_of,
-    paper_order,
-    printed_accuracy,
-    printed_percent,
-    select,
-    select_windows,
-)
 from rcwt.visible import visible
 
 #: No line is longer.

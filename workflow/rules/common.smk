@@ -17,10 +17,11 @@ atexit.register(gc.freeze)
 # interpreter that runs Snakemake.
 sys.path.insert(0, os.path.join(workflow.basedir, "workflow"))
 
-from rcwt import digests, job_process, keys, room, run_plan, run_state, signals
+from rcwt import job_process, keys, room, run_plan, run_state, signals
 from rcwt.cache_folder import cache_folder
 from rcwt.config_check import load
 from rcwt.digests import canonical_json, code_digest
+from rcwt.files import clear_half_written
 from rcwt.errors import FileError, RcwtError
 from rcwt.planned import PLANNED_FILE, Planned
 from rcwt.runtime import current
@@ -77,7 +78,7 @@ onstart:
     if not workflow.non_local_exec:
         run_plan.look_for_jobs_once(workflow.scheduler)
     room.clear_left(cache_folder())
-    digests.clear_half_written(Path(RESULTS))
+    clear_half_written(Path(RESULTS))
     if IN_JOBS:
         run_state.begin(cache_folder())
     try:

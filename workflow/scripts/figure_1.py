@@ -44,7 +44,7 @@ from rcwt.figures import (
 from rcwt.gathering import add_planned_argument, gather_cells
 from rcwt.intervals import Floats
 from rcwt.scripting import exit_on_error
-from rcwt.tables import (
+from rcwt.selection import (
     MAIN_EXPERIMENT,
     MAIN_WINDOW,
     Selection,

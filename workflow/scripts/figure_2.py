@@ -36,7 +36,7 @@ from rcwt.figures import (
 )
 from rcwt.gathering import add_planned_argument, gather_cells
 from rcwt.scripting import exit_on_error
-from rcwt.tables import Selection, add_selection_arguments, select_windows
+from rcwt.selection import Selection, add_selection_arguments, select_windows
 
 CEILING_COLOUR = "#D5D5D5"
 #: Windows from the smallest to the largest: dashes that print tells apart, and from a pale to the full colour.

@@ -23,7 +23,7 @@ from rcwt.figures import NORMAL, PALETTE, WIDTH, Series, legend_columns, message
 from rcwt.intervals import Floats
 from rcwt.reader import LABEL, NAME
 from rcwt.scripting import exit_on_error
-from rcwt.tables import SOURCES, paper_order
+from rcwt.selection import SOURCES, paper_order
 
 FIXED = Series(PALETTE["vermilion"], "s")
 INTACT = Series(PALETTE["blue"], "o")

@@ -5,13 +5,13 @@ from pathlib import Path
 
 from rcwt.accounts import read_accounts
 from rcwt.caps import read_caps
-from rcwt.digests import write_text
+from rcwt.files import write_text
 from rcwt.gathering import add_planned_argument, gather_cells, gather_trials
 from rcwt.printed import read_printed
 from rcwt.reader import LABEL, NAME
 from rcwt.scripting import exit_on_error
+from rcwt.selection import read_curves
 from rcwt.summary import summary
-from rcwt.tables import read_curves
 
 
 @exit_on_error

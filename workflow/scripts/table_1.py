@@ -5,7 +5,7 @@ import argparse
 from rcwt.gathering import add_planned_argument, gather_cells
 from rcwt.scaling import scaling_from, write_table_1
 from rcwt.scripting import exit_on_error
-from rcwt.tables import add_selection_arguments, read_curves
+from rcwt.selection import add_selection_arguments, read_curves
 
 
 @exit_on_error

@@ -5,7 +5,7 @@ import argparse
 from rcwt.benchmarks import table_2_full, write_table_2
 from rcwt.gathering import add_planned_argument, gather_cells, gather_trials
 from rcwt.scripting import exit_on_error
-from rcwt.tables import add_selection_arguments, read_curves, select_from
+from rcwt.selection import add_selection_arguments, read_curves, select_from
 
 
 @exit_on_error

@@ -4,7 +4,8 @@ import argparse
 
 from rcwt.gathering import add_planned_argument, gather_cells
 from rcwt.scripting import exit_on_error
-from rcwt.tables import add_selection_arguments, select_from, write_table_a1
+from rcwt.selection import add_selection_arguments, select_from
+from rcwt.tables import write_table_a1
 
 
 @exit_on_error

@@ -13,7 +13,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rcwt.cache_folder import cache_folder
-from rcwt.digests import write_text
+from rcwt.files import write_text
 from rcwt.packs.items import PackError
 from rcwt.packs.sources import SourceFile, file_sha256
 

@@ -1,4 +1,4 @@
-"""A cell's scores under one judge: the rules, a person's audit, or a language model.
+"""A cell's replies scored by one judge: the rules, a person's audit, or a language model.
 
 Trials whose prompt the server cut have none.
 """
@@ -16,7 +16,7 @@ from rcwt.scoring.by_human import by_human, read_audit_scores
 from rcwt.scoring.by_packs import by_packs
 from rcwt.scoring.by_rules import by_rules
 from rcwt.scoring.model_judge import by_model
-from rcwt.scoring.outcomes import CellScores, TrialScores, read_scores, scores_at, unscored, write_scores
+from rcwt.scoring.outcomes import CellScores, TrialScores, unscored
 from rcwt.scoring.patterns import RunawayPatternError
 from rcwt.statuses import PROMPT_CUT
 from rcwt.task_items import Item
@@ -24,8 +24,6 @@ from rcwt.tasks import runaway
 
 if TYPE_CHECKING:
     from rcwt.study import Study
-
-__all__ = ["CellScores", "TrialScores", "read_scores", "score_cell", "scores_at", "write_scores"]
 
 
 def score_cell(study: "Study", condition: str, judge: str, calls: Path, audit: Sequence[str]) -> CellScores:
