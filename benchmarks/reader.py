@@ -8,10 +8,11 @@ import time
 from decimal import Decimal
 from pathlib import Path
 
-from rcwt import prompts, reader
-from rcwt.design import Condition, split_window
-from rcwt.tasks import load_task
-from rcwt.tokens import count
+from rcwt.base.tokens import count
+from rcwt.reader import reader
+from rcwt.study import prompts
+from rcwt.study.design import Condition, split_window
+from rcwt.study.tasks import load_task
 
 ROOT = Path(__file__).parents[1]
 

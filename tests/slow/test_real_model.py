@@ -19,7 +19,7 @@ import pytest
 import yaml
 from projects import copy_project
 
-from rcwt.trials import read_table
+from rcwt.trials.schema import read_table
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ from cluster import Cluster
 from projects import Project
 from servers import write
 
-from rcwt.trials import read_table
+from rcwt.trials.schema import read_table
 
 pytestmark = [pytest.mark.slow, pytest.mark.slurm]
 

@@ -17,7 +17,7 @@ from cluster import Cluster
 from projects import Project
 from servers import ALL_PREFLIGHTS, KEY, Server, configuration, write
 
-from rcwt.trials import read_table
+from rcwt.trials.schema import read_table
 
 pytestmark = pytest.mark.slurm
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from rcwt.records import PromptSize, Response, Status, TrialRecord, Usage
-from rcwt.task_items import Evidence, Item
+from rcwt.base.records import PromptSize, Response, Status, TrialRecord, Usage
+from rcwt.scoring.items import Evidence, Item
 
 EVIDENCE = Evidence(strict=("x",), lenient=("x",))
 ITEMS = (

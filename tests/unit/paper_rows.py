@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from rcwt.trials import SCORE_SCHEMA, TRIAL_SCHEMA
+from rcwt.trials.schema import SCORE_SCHEMA, TRIAL_SCHEMA
 
 SHARED = Path(os.environ.get("RCWT_SHARED", Path(__file__).parents[3] / "shared"))
 RESULTS = SHARED / "artifact" / "results"

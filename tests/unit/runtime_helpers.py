@@ -6,9 +6,9 @@ from typing import Any
 import yaml
 from servers import Server, configuration
 
-from rcwt.config import Config
-from rcwt.config_check import load
-from rcwt.responses import Request
+from rcwt.calls.responses import Request
+from rcwt.config.check import load
+from rcwt.config.schema import Config
 
 
 def config_of(root: Path, server: Server, **changes: Any) -> Config:

@@ -8,17 +8,17 @@ import time
 from decimal import Decimal
 from pathlib import Path
 
-from rcwt.config import Config
-from rcwt.errors import CallError
-from rcwt.preflight import Preflight
-from rcwt.progress import Progress
-from rcwt.records import Response
-from rcwt.remote import Remote
-from rcwt.responses import Request, ResponseCache
-from rcwt.run_state import RunState
-from rcwt.shared_ledger import SharedLedger
-from rcwt.shared_limits import SharedLimiter
-from rcwt.verdicts import Verdicts
+from rcwt.base.errors import CallError
+from rcwt.base.records import Response
+from rcwt.calls.progress import Progress
+from rcwt.calls.remote import Remote
+from rcwt.calls.responses import Request, ResponseCache
+from rcwt.calls.run_state import RunState
+from rcwt.calls.shared_ledger import SharedLedger
+from rcwt.calls.shared_limits import SharedLimiter
+from rcwt.calls.verdicts import Verdicts
+from rcwt.config.schema import Config
+from rcwt.study.preflight import Preflight
 
 
 def spend(run: RunState, cap: str, calls: str, seed: str) -> None:

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from scipy.optimize import curve_fit
 from window_cells import DESIGN, ceiling, gpt_cells, paper_cells, window_cells
 
-from rcwt.accounts import ACCOUNT_COLUMNS, ACCOUNTS, read_accounts, window_accounts
-from rcwt.statistics import write_csv
+from rcwt.analysis.accounts import ACCOUNT_COLUMNS, ACCOUNTS, read_accounts, window_accounts
+from rcwt.analysis.cells import write_csv
 
 #: Shares around one cliff at p = 0.86, the same in every window.
 ONE_SHARE = dict.fromkeys(DESIGN, (0.0, 50, 75, 82, 86, 90, 92, 94, 96, 98))

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rcwt.agreement import COLUMNS, judge_agreement, kappa
-from rcwt.judged import StatisticsError
-from rcwt.published import import_artifact
-from rcwt.trials import SCORE_SCHEMA, TRIAL_SCHEMA
+from rcwt.analysis.agreement import COLUMNS, judge_agreement, kappa
+from rcwt.published.artifact import import_artifact
+from rcwt.trials.judged import StatisticsError
+from rcwt.trials.schema import SCORE_SCHEMA, TRIAL_SCHEMA
 
 CELL = {"source": "run", "experiment": "fixed_budget", "window": 4096, "model": "t", "pack": None}
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from test_fields import record
 
-from rcwt.published_kinds import ALGORITHMIC_ITEMS
+from rcwt.published.kinds import ALGORITHMIC_ITEMS
 from rcwt.scoring.answers import read_answers, score_answers
 from rcwt.scoring.by_form import by_answers
-from rcwt.tasks import Task, load_task
+from rcwt.study.tasks import Task, load_task
 
 QUESTION = re.compile(r"^\d+\. (\w+): .*\(`(.*)`\)$", re.MULTILINE)
 

@@ -9,7 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from judge_helpers import ITEMS, record
 
-from rcwt.audit import (
+from rcwt.scoring.by_human import by_human, sample_id
+from rcwt.trials.audit import (
     KEY_COLUMNS,
     SAMPLE_COLUMNS,
     AuditError,
@@ -21,7 +22,6 @@ from rcwt.audit import (
     read_text,
     write_rows,
 )
-from rcwt.scoring.by_human import by_human, sample_id
 
 REPLY = 'The limit is 8KB; "one" week,\nor so.\r\n= not a formula\u2028end'
 

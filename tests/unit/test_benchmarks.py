@@ -12,7 +12,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rcwt.benchmarks import (
+from rcwt.analysis.cells import POOLED, cells
+from rcwt.analysis.intervals import draw_calls, draw_packs
+from rcwt.analysis.refits import curve_fits
+from rcwt.analysis.selection import select
+from rcwt.packs.numerals import number
+from rcwt.published.artifact import import_artifact, with_ceilings
+from rcwt.report.pack_items import pack_items
+from rcwt.report.table_2 import (
     NOT_IDENTIFIED,
     for_people,
     note,
@@ -22,15 +29,8 @@ from rcwt.benchmarks import (
     table_2_full,
     write_table_2,
 )
-from rcwt.intervals import draw_calls, draw_packs
-from rcwt.manifest import ceiling_of_budgets
-from rcwt.pack_items import pack_items
-from rcwt.packs.numerals import number
-from rcwt.published import import_artifact, with_ceilings
-from rcwt.refits import curve_fits
-from rcwt.selection import select
-from rcwt.statistics import POOLED, cells
-from rcwt.tasks import load_task
+from rcwt.study.manifest import ceiling_of_budgets
+from rcwt.study.tasks import load_task
 
 GPT, HAIKU, GEMINI_25 = "gpt-4.1-mini", "claude-haiku-4-5-20251001", "gemini-2.5-flash"
 PACKS = ("gsm8k", "mmlu_pro", "drop")

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from rcwt.base.tokens import count
 from rcwt.packs.drawing import draw
 from rcwt.packs.items import Benchmark
 from rcwt.packs.numerals import number
 from rcwt.packs.sources import questions
-from rcwt.tokens import count
 
 STEP = re.compile(r"<<([-+*/().\d ]+)=(-?[\d.]+)>>")
 

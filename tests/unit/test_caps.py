@@ -6,11 +6,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from rcwt.caps import Cap, read_caps, remedy, silent_baselines, without_text
-from rcwt.completeness import MissingScoresError, completeness
-from rcwt.config import Config
-from rcwt.study import Study
-from rcwt.trials import SCORE_SCHEMA, TRIAL_SCHEMA
+from rcwt.config.schema import Config
+from rcwt.study.study import Study
+from rcwt.trials.caps import Cap, read_caps, remedy, silent_baselines, without_text
+from rcwt.trials.completeness import MissingScoresError, completeness
+from rcwt.trials.schema import SCORE_SCHEMA, TRIAL_SCHEMA
 
 CAP = Cap("designs.main.params.max_tokens", 1024)
 CAPS = {("main", "m"): CAP}

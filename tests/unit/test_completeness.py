@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from rcwt.completeness import MissingScoresError, completeness
-from rcwt.trials import SCORE_SCHEMA, TRIAL_SCHEMA
+from rcwt.trials.completeness import MissingScoresError, completeness
+from rcwt.trials.schema import SCORE_SCHEMA, TRIAL_SCHEMA
 
 
 def tables(unparsed: int, calls: int = 50) -> tuple[pd.DataFrame, pd.DataFrame]:

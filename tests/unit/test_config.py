@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import yaml
 
-from rcwt import results_folder
-from rcwt.config import schema_text
-from rcwt.config_check import load
-from rcwt.config_files import ConfigFile
-from rcwt.errors import ConfigError
+from rcwt.base.errors import ConfigError
+from rcwt.config import results_folder
+from rcwt.config.check import load
+from rcwt.config.schema import schema_text
+from rcwt.config.yaml_files import ConfigFile
 
 FILES = ("models", "prices", "config")
 
@@ -281,7 +281,7 @@ def test_shares_are_decimals(merged: dict[str, Any], paths: list[Path]) -> None:
 
 def test_the_published_schema_is_the_records(root: Path) -> None:
     assert (root / "workflow/schemas/config.schema.json").read_text() == schema_text(), (
-        "run: python -m rcwt.config > workflow/schemas/config.schema.json"
+        "run: python -m rcwt.config.schema > workflow/schemas/config.schema.json"
     )
 
 

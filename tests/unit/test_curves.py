@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from paper_rows import CEILING, GEMINI, GPT, HAIKU, RESULTS, SHARED, C, needs_artifact
 
-from rcwt.curves import FAMILIES, PARAMETERS, fit, logistic
+from rcwt.analysis.curves import FAMILIES, PARAMETERS, fit, logistic
 
 P = np.array(C) / 4096
 STEP = list(CEILING.values())

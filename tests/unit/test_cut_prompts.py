@@ -8,14 +8,14 @@ import pytest
 import yaml
 from judge_helpers import record, response
 
-from rcwt import calls
-from rcwt.completeness import MissingScoresError, completeness
-from rcwt.config import Config
-from rcwt.records import PromptSize, TrialRecord, write_records
-from rcwt.responses import Request
-from rcwt.score_cell import score_cell
-from rcwt.statistics import POOLED, cells
-from rcwt.study import Study
+from rcwt.analysis.cells import POOLED, cells
+from rcwt.base.records import PromptSize, TrialRecord, write_records
+from rcwt.calls import requests as calls
+from rcwt.calls.responses import Request
+from rcwt.config.schema import Config
+from rcwt.run.score_cell import score_cell
+from rcwt.study.study import Study
+from rcwt.trials.completeness import MissingScoresError, completeness
 
 #: One design of each way of scoring.
 EXPERIMENTS = ("fixed_budget", "intact", "algorithmic", "gsm8k")

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcwt.config import Config
-from rcwt.design import Condition, conditions, intact_coordination, percent, split_window
-from rcwt.errors import DesignError
-from rcwt.prompts import build, prompt_tokens
-from rcwt.tasks import load_task
+from rcwt.base.errors import DesignError
+from rcwt.config.schema import Config
+from rcwt.study.design import Condition, conditions, intact_coordination, percent, split_window
+from rcwt.study.prompts import build, prompt_tokens
+from rcwt.study.tasks import load_task
 
 #: Target share in percent and reference tokens of Table A1 (W = 4096, u = 337).
 TABLE_A1 = {0: 3759, 25: 2820, 50: 1880, 75: 940, 90: 376, 92: 301, 94: 226, 96: 151, 98: 76}

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from rcwt import digests
-from rcwt.digests import canonical_json, code_digest, digest
+from rcwt.base import digests
+from rcwt.base.digests import canonical_json, code_digest, digest
 
 
 def test_equal_values_have_one_spelling() -> None:

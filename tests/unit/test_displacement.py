@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 from paper_rows import CEILING, SHARES, C, tables
 
-from rcwt.displacement import COLUMNS, displacement
-from rcwt.intervals import draw_calls, percentile_interval
+from rcwt.analysis.displacement import COLUMNS, displacement
+from rcwt.analysis.intervals import draw_calls, percentile_interval
 
 
 @pytest.fixture(scope="module")

@@ -10,11 +10,11 @@ import pytest
 from runtime_helpers import config_of, requests
 from servers import KEY, Server
 
-from rcwt.errors import CallError
-from rcwt.responses import ResponseCache
-from rcwt.run_state import RunState
-from rcwt.runtime import Runtime
-from rcwt.verdicts import NEWS_S, Verdicts
+from rcwt.base.errors import CallError
+from rcwt.calls.responses import ResponseCache
+from rcwt.calls.run_state import RunState
+from rcwt.calls.runtime import Runtime
+from rcwt.calls.verdicts import NEWS_S, Verdicts
 
 AT_A_TIME = 4
 ENDING = [

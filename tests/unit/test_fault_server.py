@@ -11,8 +11,8 @@ import pytest
 from fault_server import FaultServer
 from wire_helpers import KEY, KEY_ENV, endpoint, outcome, run
 
-from rcwt.faults import PermanentFault, TransientFault
-from rcwt.replies import WireReply
+from rcwt.wire.faults import PermanentFault, TransientFault
+from rcwt.wire.replies import WireReply
 
 HERE = Path(__file__).parents[1] / "fixtures" / "fault_server.py"
 

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcwt.published_kinds import INTACT_ITEMS
-from rcwt.records import Response, TrialRecord, Usage
+from rcwt.base.records import Response, TrialRecord, Usage
+from rcwt.base.statuses import STATUSES
+from rcwt.published.kinds import INTACT_ITEMS
 from rcwt.scoring.by_form import by_fields
 from rcwt.scoring.fields import Braces, read_fields, right, score_fields
-from rcwt.statuses import STATUSES
-from rcwt.task_items import ExactField
-from rcwt.tasks import load_task
+from rcwt.scoring.items import ExactField
+from rcwt.study.tasks import load_task
 
 ANSWERS: dict[str, tuple[list[str], list[str]]] = {
     "pg_limit": (

@@ -16,9 +16,9 @@ from matplotlib.figure import Figure
 from test_figures import drawn_texts, texts
 from window_cells import DESIGN, ceiling, gpt_cells, window_cells
 
-from rcwt.figures import SMALL, save, style
-from rcwt.selection import select_windows
-from rcwt.statistics import write_csv
+from rcwt.analysis.cells import write_csv
+from rcwt.analysis.selection import select_windows
+from rcwt.report.figures import SMALL, save, style
 
 LABEL = "extractive reader, not a language model"
 

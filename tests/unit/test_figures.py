@@ -18,10 +18,10 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from test_tables import CEILING, GEMINI, GPT, HAIKU, main_rows, make_cells, reader_cells, reference_cells
 
-from rcwt.figures import PALETTE, SMALL, legend_columns, looks, readable_ticks, save, split, style
-from rcwt.refits import CURVE_COLUMNS
-from rcwt.selection import select
-from rcwt.statistics import write_csv
+from rcwt.analysis.cells import write_csv
+from rcwt.analysis.refits import CURVE_COLUMNS
+from rcwt.analysis.selection import select
+from rcwt.report.figures import PALETTE, SMALL, legend_columns, looks, readable_ticks, save, split, style
 
 LABEL = "extractive reader, not a language model"
 NO_CURVES = pd.DataFrame()

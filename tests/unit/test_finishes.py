@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcwt.finishes import End, deciding, end_of, word_of
-from rcwt.replies import FailedReplyFault, Protocol, WireReply, read_reply
+from rcwt.wire.finishes import End, deciding, end_of, word_of
+from rcwt.wire.replies import FailedReplyFault, Protocol, WireReply, read_reply
 
 WORDS: dict[End, list[str | None]] = {
     "ok": [

@@ -13,12 +13,20 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from rcwt.intact import FULL_COLUMNS, PAPER_COLUMNS, intact_for_people, intact_full, intact_table, note, write_intact
-from rcwt.printing import as_csv
-from rcwt.published import import_artifact
-from rcwt.published_kinds import INTACT, INTACT_ITEMS
-from rcwt.selection import TableError
-from rcwt.statistics import POOLED, cells
+from rcwt.analysis.cells import POOLED, cells
+from rcwt.analysis.selection import TableError
+from rcwt.published.artifact import import_artifact
+from rcwt.published.kinds import INTACT, INTACT_ITEMS
+from rcwt.report.intact import (
+    FULL_COLUMNS,
+    PAPER_COLUMNS,
+    intact_for_people,
+    intact_full,
+    intact_table,
+    note,
+    write_intact,
+)
+from rcwt.report.printing import as_csv
 
 MODELS = ("gemini-2.5-flash", "claude-haiku-4-5-20251001", "gpt-4.1-mini")
 #: Paper, ablation: ratio and coordination tokens beside t = 698.

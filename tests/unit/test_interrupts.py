@@ -14,11 +14,11 @@ from servers import KEY, Server
 from wire_helpers import KEY_ENV, PROTOCOLS, endpoint, outcome
 from wire_helpers import run as run_closing
 
-from rcwt import exchange
-from rcwt.errors import CallError
-from rcwt.replies import WireReply
-from rcwt.responses import ResponseCache
-from rcwt.runtime import Runtime
+from rcwt.base.errors import CallError
+from rcwt.calls.responses import ResponseCache
+from rcwt.calls.runtime import Runtime
+from rcwt.wire import exchange
+from rcwt.wire.replies import WireReply
 
 #: More than the event loop reads of a connection at once: 256 kB.
 LONG = 400_000

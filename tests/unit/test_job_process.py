@@ -9,12 +9,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from rcwt import job_process, keys, signals
-from rcwt.keys import SCRUBBED
+from rcwt.base import keys
+from rcwt.base.keys import SCRUBBED
+from rcwt.run import job_process, signals
 
 SLEEPER = """
 import os, signal, subprocess
-from rcwt import signals
+from rcwt.run import signals
 def say(what):  # in one write: print() ends its line in a second one, and two threads speak here
     os.write(1, f"{what}\\n".encode())
 signals.watch(lambda: say("interrupted"))
@@ -38,7 +39,7 @@ def test_a_signal_reaches_the_calls_whoever_sets_its_handler() -> None:
 
 STARTED = """
 import signal, time
-from rcwt import signals
+from rcwt.run import signals
 signals.install(lambda: print("interrupted"), has_jobs=True)
 try:
     print("ready", flush=True)
@@ -68,7 +69,7 @@ def test_a_run_with_jobs_ends_as_by_ctrl_c_however_it_was_started(
 
 STUCK = """
 import signal, threading
-from rcwt import signals
+from rcwt.run import signals
 signals.watch(lambda: None, within_s=0.5)
 lock = threading.Lock()
 def handler(*_):

@@ -13,16 +13,18 @@ from typing import Any
 
 import pytest
 
-from rcwt import digests, ledger, reading
-from rcwt.digests import code_digest, digest
-from rcwt.keeping import Keeper
-from rcwt.kept_bodies import KeptBody
-from rcwt.keys import SCRUBBED, read_key
-from rcwt.reading import reading_digest
-from rcwt.received import Received
-from rcwt.records import Response, Usage
-from rcwt.requests import Request
-from rcwt.responses import MOST_UNREAD, UNREADABLE, Found, KeptResponses, ResponseCache
+from rcwt.base import digests
+from rcwt.base.digests import code_digest, digest
+from rcwt.base.keys import SCRUBBED, read_key
+from rcwt.base.records import Response, Usage
+from rcwt.base.request import Request
+from rcwt.calls import ledger
+from rcwt.calls.keeping import Keeper
+from rcwt.calls.kept_bodies import KeptBody
+from rcwt.calls.responses import MOST_UNREAD, UNREADABLE, Found, KeptResponses, ResponseCache
+from rcwt.wire import reading
+from rcwt.wire.reading import reading_digest
+from rcwt.wire.received import Received
 
 REQUEST = Request("vendor", "openai/m", (("user", "Question?"),), {"max_tokens": 64}, "coord_first", 0)
 KEY = REQUEST.key
@@ -260,7 +262,7 @@ def test_the_folder_is_synced_after_the_names_are_there(cache: ResponseCache, mo
 
 def test_no_stage_but_the_reading_of_answers_depends_on_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
     # Else an edit of it would run again what has no answer of a server in it: the embedded reader's cells.
-    from rcwt import digests
+    from rcwt.base import digests
 
     for stage in ("reader", "scoring", "manifest", "published", "spend", "statistics", "audit", "summary"):
         seen: set[str] = set()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcwt import keys
+from rcwt.base import keys
 
 NAME = "RCWT_TEST_SPELLED"
 SPELLINGS = {

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcwt.ledger import Balance, Ledger, Price, Reservation, cost, total, worst_case, worst_prompt_tokens
-from rcwt.replies import Usage
+from rcwt.calls.ledger import Balance, Ledger, Price, Reservation, cost, total, worst_case, worst_prompt_tokens
+from rcwt.wire.replies import Usage
 
 # gpt-4.1-mini's list prices, US dollars per million tokens.
 MINI = Price.of(0.40, 0.10, 1.60, 0.5, date(2026, 11, 29))

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcwt import limits
-from rcwt.limits import Limiter, SlidingMinute
+from rcwt.calls import limits
+from rcwt.calls.limits import Limiter, SlidingMinute
 
 
 class Clock(asyncio.SelectorEventLoop):

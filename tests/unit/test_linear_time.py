@@ -17,16 +17,19 @@ from typing import TypeVar
 import pytest
 
 import rcwt
-from rcwt import bodies, keys, reader_demands, reader_text
-from rcwt.faults import read_error
+from rcwt.base import keys
+from rcwt.base.visible import in_one_line, visible
 from rcwt.packs import drop, letters, numerals, spans
 from rcwt.packs.answers import answer_lines
 from rcwt.packs.grading import grade
 from rcwt.packs.items import Question, Reference
-from rcwt.replies import read_reply
+from rcwt.reader import demands as reader_demands
+from rcwt.reader import text as reader_text
 from rcwt.scoring import answers, fields, judge_reply, normalise, passages, patterns, rules
-from rcwt.tasks import load_task
-from rcwt.visible import in_one_line, visible
+from rcwt.study.tasks import load_task
+from rcwt.wire import bodies
+from rcwt.wire.faults import read_error
+from rcwt.wire.replies import read_reply
 
 #: Characters of a text of the signs in `_SIGNS`, and of one of the words in `_WORDS`, of which there are many.
 LENGTH, WORDS_LENGTH = 100_000, 10_000

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-from rcwt.config_check import load
-from rcwt.errors import ConfigError
-from rcwt.model_ids import why_no_chat
+from rcwt.base.errors import ConfigError
+from rcwt.config.check import load
+from rcwt.config.model_ids import why_no_chat
 
 OWN = "http://127.0.0.1:8000/v1"
 RESPONSES_ONLY = [

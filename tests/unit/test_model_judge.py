@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from judge_helpers import ITEMS, record, response
 
-from rcwt.records import PromptSize, Response
-from rcwt.requests import Request
+from rcwt.base.records import PromptSize, Response
+from rcwt.base.request import Request
+from rcwt.base.tokens import count
 from rcwt.scoring.judge_reply import parse
 from rcwt.scoring.model_judge import SYSTEM, ask_params, by_model, messages
 from rcwt.scoring.outcomes import CellScores, TrialScores, read_scores, write_scores
-from rcwt.tokens import count
 
 IDENTITY = {"endpoint": "judge-server", "model": "openai/judge", "params": {"temperature": 0, "max_tokens": 256}}
 GOOD = '{"pg_limit": 1, "ramp_up": 0}'

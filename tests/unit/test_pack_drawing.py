@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcwt.design import Condition
+from rcwt.base.tokens import count, decode, encode
 from rcwt.packs.drawing import draw
 from rcwt.packs.items import PackError, Question, Reference
 from rcwt.packs.layout import lay_out
-from rcwt.prompts import build
-from rcwt.tasks import load_task
-from rcwt.tokens import count, decode, encode
+from rcwt.study.design import Condition
+from rcwt.study.prompts import build
+from rcwt.study.tasks import load_task
 
 
 def question(number: int, passage: str | None = None, words: int = 9) -> Question:

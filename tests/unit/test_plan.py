@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 
-from rcwt import plan
-from rcwt.asked_again import asked_again, notes
-from rcwt.calls import records
-from rcwt.config import Config
-from rcwt.digests import digest
-from rcwt.kept_bodies import KeptBody
-from rcwt.plan import Cells, Planner
-from rcwt.reading import reading_digest
-from rcwt.received import Received
-from rcwt.records import Response, Usage
-from rcwt.requests import Request
-from rcwt.responses import MOST_UNREAD, ResponseCache
-from rcwt.run_plan import stale_lines
-from rcwt.study import Study
+from rcwt.base.digests import digest
+from rcwt.base.records import Response, Usage
+from rcwt.base.request import Request
+from rcwt.calls.kept_bodies import KeptBody
+from rcwt.calls.requests import records
+from rcwt.calls.responses import MOST_UNREAD, ResponseCache
+from rcwt.config.schema import Config
+from rcwt.run.run_plan import stale_lines
+from rcwt.spend import plan
+from rcwt.spend.asked_again import asked_again, notes
+from rcwt.spend.plan import Cells, Planner
+from rcwt.study.study import Study
+from rcwt.wire.reading import reading_digest
+from rcwt.wire.received import Received
 
 #: 4 conditions x 3 trials; prompt tokens are given, so that dollars can be reckoned by hand.
 TOKENS = 1000

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 import yaml
 
-from rcwt.config import Config
-from rcwt.preflight import LARGEST, PREFLIGHT_TEXT, SHORT, SHORT_SYSTEM, Preflight, preflight_params
-from rcwt.responses import Request
+from rcwt.base.tokens import count
+from rcwt.calls.responses import Request
+from rcwt.calls.terms import request_tokens
+from rcwt.config.schema import Config
 from rcwt.scoring.model_judge import SYSTEM
-from rcwt.study import Study
-from rcwt.terms import request_tokens
-from rcwt.tokens import count
+from rcwt.study.preflight import LARGEST, PREFLIGHT_TEXT, SHORT, SHORT_SYSTEM, Preflight, preflight_params
+from rcwt.study.study import Study
 
 ADDRESS = "http://127.0.0.1:8000/v1"
 

@@ -7,9 +7,9 @@ from decimal import Decimal
 
 import pytest
 
-from rcwt import progress
-from rcwt.limits import LimiterState
-from rcwt.progress import Progress
+from rcwt.calls import progress
+from rcwt.calls.limits import LimiterState
+from rcwt.calls.progress import Progress
 
 
 class Terminal(io.StringIO):

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcwt.keeping import Keeper
-from rcwt.kept_bodies import believed
-from rcwt.preflight import LARGEST, SHORT
-from rcwt.probes import Probes
-from rcwt.prompt_counts import Gauge, gauge
-from rcwt.records import PromptSize, Response, Usage
-from rcwt.replies import Usage as Counted
-from rcwt.replies import WireReply
-from rcwt.requests import Request
-from rcwt.responses import ResponseCache
-from rcwt.verdicts import Verdicts
+from rcwt.base.records import PromptSize, Response, Usage
+from rcwt.base.request import Request
+from rcwt.calls.keeping import Keeper
+from rcwt.calls.kept_bodies import believed
+from rcwt.calls.probes import Probes
+from rcwt.calls.prompt_counts import Gauge, gauge
+from rcwt.calls.responses import ResponseCache
+from rcwt.calls.verdicts import Verdicts
+from rcwt.study.preflight import LARGEST, SHORT
+from rcwt.wire.replies import Usage as Counted
+from rcwt.wire.replies import WireReply
 
 #: From .21 for scripts that cl100k knows badly to two tokens for one of code.
 RATIOS = st.floats(0.21, 2.0)

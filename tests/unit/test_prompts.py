@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from rcwt.design import Condition, split_window
-from rcwt.digests import digest
-from rcwt.manifest import row, task_tokens
-from rcwt.prompts import Prompt, blocks_of, build, prompt_tokens, record
-from rcwt.tasks import Task, load_task
-from rcwt.tokens import count, encode
+from rcwt.base.digests import digest
+from rcwt.base.tokens import count, encode
+from rcwt.study.design import Condition, split_window
+from rcwt.study.manifest import row, task_tokens
+from rcwt.study.prompts import Prompt, blocks_of, build, prompt_tokens, record
+from rcwt.study.tasks import Task, load_task
 
 SHARES = ("0", "0.25", "0.5", "0.75", "0.9", "0.92", "0.94", "0.96", "0.98")
 

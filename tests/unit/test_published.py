@@ -15,10 +15,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from rcwt.errors import PublishedDataError
-from rcwt.published import import_artifact, with_ceilings
-from rcwt.published_kinds import ALGORITHMIC, INTACT, MAIN_ITEMS, PACK, RESCORE, SPEC_RECALL
-from rcwt.trials import SCORE_SCHEMA, TRIAL_SCHEMA, read_table
+from rcwt.base.errors import PublishedDataError
+from rcwt.published.artifact import import_artifact, with_ceilings
+from rcwt.published.kinds import ALGORITHMIC, INTACT, MAIN_ITEMS, PACK, RESCORE, SPEC_RECALL
+from rcwt.trials.schema import SCORE_SCHEMA, TRIAL_SCHEMA, read_table
 
 ROOT = Path(__file__).parents[2]
 GEMINI, HAIKU, GPT = "gemini-2.0-flash", "claude-haiku-4-5-20251001", "gpt-4.1-mini"

@@ -12,9 +12,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from rcwt.errors import PublishedDataError
-from rcwt.published import Imported, import_artifact
-from rcwt.trials import TRIAL_KEY
+from rcwt.base.errors import PublishedDataError
+from rcwt.published.artifact import Imported, import_artifact
+from rcwt.trials.schema import TRIAL_KEY
 
 SHARED = Path(os.environ.get("RCWT_SHARED", Path(__file__).parents[3] / "shared"))
 ARTIFACT = SHARED / "artifact"

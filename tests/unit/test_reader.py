@@ -20,8 +20,10 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rcwt import reader, reader_demands, reader_text
-from rcwt.tokens import count, decode, encode, fill
+from rcwt.base.tokens import count, decode, encode, fill
+from rcwt.reader import demands as reader_demands
+from rcwt.reader import reader
+from rcwt.reader import text as reader_text
 
 ROOT = Path(__file__).parents[2]
 SPEC_RECALL = ROOT / "resources" / "templates" / "spec_recall"
@@ -472,13 +474,13 @@ def imported(module: object) -> Iterable[str]:
 
 def test_it_imports_nothing_that_knows_a_task():
     allowed = {"bm25s", "Stemmer", "numpy", *sys.stdlib_module_names}
-    own = {"rcwt.tokens", "rcwt.reader_text", "rcwt.reader_demands"}
+    own = {"rcwt.base.tokens", "rcwt.reader.text", "rcwt.reader.demands"}
     for module in (reader, reader_text, reader_demands):
         for name in imported(module):
             assert name in own or name.split(".")[0] in allowed, f"{module.__name__} imports {name}"
 
 
 def test_importing_it_loads_no_retrieval_library():
-    code = "import sys, rcwt.reader; print(sorted({'bm25s', 'scipy', 'numba', 'litellm'} & set(sys.modules)))"
+    code = "import sys, rcwt.reader.reader; print(sorted({'bm25s', 'scipy', 'numba', 'litellm'} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"

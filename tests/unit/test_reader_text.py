@@ -2,7 +2,8 @@
 
 import pytest
 
-from rcwt import reader_demands, reader_text
+from rcwt.reader import demands as reader_demands
+from rcwt.reader import text as reader_text
 
 
 def pairs(text: str) -> list[tuple[str, str]]:

@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 from paper_rows import CEILING, EFFECTIVE_ITEMS, SHARES, C, tables
 
-from rcwt.batched_logistic import fit_logistic_rows
-from rcwt.curves import FAMILIES, fit, logistic_bounds, midpoint_identified
-from rcwt.intervals import generator
-from rcwt.judged import StatisticsError, item_scores, judged_calls
-from rcwt.refits import CURVE_COLUMNS, call_means, curve_fits, fact_means, theta_interval
-from rcwt.statistics import POOLED, cells, write_csv
-from rcwt.trials import SCORE_SCHEMA, TRIAL_SCHEMA, write_table
+from rcwt.analysis.batched_logistic import fit_logistic_rows
+from rcwt.analysis.cells import POOLED, cells, write_csv
+from rcwt.analysis.curves import FAMILIES, fit, logistic_bounds, midpoint_identified
+from rcwt.analysis.intervals import generator
+from rcwt.analysis.refits import CURVE_COLUMNS, call_means, curve_fits, fact_means, theta_interval
+from rcwt.trials.judged import StatisticsError, item_scores, judged_calls
+from rcwt.trials.schema import SCORE_SCHEMA, TRIAL_SCHEMA, write_table
 
 P = np.array(C) / 4096
 SCRIPT = Path(__file__).parents[2] / "workflow" / "scripts" / "curves.py"
@@ -101,7 +101,7 @@ def test_no_grid_point_beats_the_batched_fit(window, p):
 
 def test_a_reader_without_variation_has_one_refit_and_no_width(monkeypatch):
     trials, scores = tables(reading())
-    monkeypatch.setattr("rcwt.refits.fit_logistic_rows", None)  # not needed for a single row
+    monkeypatch.setattr("rcwt.analysis.refits.fit_logistic_rows", None)  # not needed for a single row
     means = call_means(judged_calls(trials, scores), 10_000, 0)
     assert len(np.unique(means, axis=0)) == 1
     interval = theta_interval(P, means, 4096)
@@ -116,7 +116,7 @@ def test_equal_rows_are_fitted_once(monkeypatch):
         sizes.append(len(means))
         return fit_logistic_rows(p, means, window)
 
-    monkeypatch.setattr("rcwt.refits.fit_logistic_rows", counted)
+    monkeypatch.setattr("rcwt.analysis.refits.fit_logistic_rows", counted)
     two = np.array([[1, 1, 1, 1, 0.6, 0.4, 0, 0, 0], [1, 1, 1, 1, 0.7, 0.4, 0, 0, 0]])
     theta_interval(P, np.tile(two, (500, 1)), 4096)
     assert sizes == [2]

@@ -10,12 +10,12 @@ from test_caps import CAPS, CUT, GOOD, trials
 from test_summary import make_trials
 from test_tables import reader_cells
 
-from rcwt.aggregation import CellFiles, gather
-from rcwt.digests import file_digest
-from rcwt.records import write_records
-from rcwt.remarks import remarks
+from rcwt.base.digests import file_digest
+from rcwt.base.records import write_records
+from rcwt.report.remarks import remarks
+from rcwt.report.summary import WIDTH, summary
 from rcwt.scoring.outcomes import CellScores, non_answer, write_scores
-from rcwt.summary import WIDTH, summary
+from rcwt.trials.aggregation import CellFiles, gather
 
 
 def test_nothing_is_said_where_all_is_well() -> None:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcwt import reading
-from rcwt.received import Received, UnreadableFault
-from rcwt.replies import Protocol, Usage, read_reply
+from rcwt.wire import reading
+from rcwt.wire.received import Received, UnreadableFault
+from rcwt.wire.replies import Protocol, Usage, read_reply
 
 
 def usage_of(protocol: Protocol, usage: dict[str, Any]) -> Usage:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from rcwt.records import Response, Usage
-from rcwt.requests import Request
-from rcwt.responses import ResponseCache
+from rcwt.base.records import Response, Usage
+from rcwt.base.request import Request
+from rcwt.calls.responses import ResponseCache
 
 REQUEST = Request(
     endpoint="vendor",

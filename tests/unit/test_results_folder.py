@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcwt.results_folder import CONFIGURATION, HEADER, PARTS, SOURCES, fault, is_marked, mark
+from rcwt.config.results_folder import CONFIGURATION, HEADER, PARTS, SOURCES, fault, is_marked, mark
 
 
 @pytest.fixture
@@ -194,7 +194,7 @@ def test_results_do_not_lie_among_the_parts_of_others(project: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_refused(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (project / "shut").mkdir(mode=0o500)
     if os.access("shut", os.W_OK):  # the superuser may write anywhere
-        monkeypatch.setattr("rcwt.results_folder.os.access", lambda path, _: Path(path).name != "shut")
+        monkeypatch.setattr("rcwt.config.results_folder.os.access", lambda path, _: Path(path).name != "shut")
     assert "cannot be written" in (fault("shut") or "")
     assert "cannot be made" in (fault("shut/results") or "")
 

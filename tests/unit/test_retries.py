@@ -9,11 +9,11 @@ from fault_server import FaultServer
 from wire_helpers import KEY, KEY_ENV, PARAMS, PROTOCOLS, endpoint
 from wire_helpers import run as run_closing
 
-from rcwt.faults import PermanentFault, TransientFault
-from rcwt.limits import Limiter
-from rcwt.replies import WireReply
-from rcwt.retries import Backoff, RetryPolicy, call
-from rcwt.wire import send
+from rcwt.calls.limits import Limiter
+from rcwt.calls.retries import Backoff, RetryPolicy, call
+from rcwt.wire.faults import PermanentFault, TransientFault
+from rcwt.wire.replies import WireReply
+from rcwt.wire.wire import send
 
 FAST = RetryPolicy(attempt_deadline_s=5, total_deadline_s=10, first_backoff_s=0.01, longest_backoff_s=0.05)
 

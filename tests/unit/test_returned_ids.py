@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcwt.returned_ids import same_model
+from rcwt.config.returned_ids import same_model
 
 FORMS = [
     ("gpt-4.1-mini", "gpt-4.1-mini-2025-04-14"),

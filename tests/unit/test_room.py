@@ -15,16 +15,16 @@ from typing import Any
 import pytest
 from small_disk import fill, small_disk
 
-from rcwt import ledger, room
-from rcwt.errors import StaleResultError
-from rcwt.files import clear_half_written, write_text
-from rcwt.kept_bodies import KeptBody
-from rcwt.preflight import SHORT
-from rcwt.preflights import PREFLIGHT_FILE, keep_preflight, read_preflights
-from rcwt.received import Received
-from rcwt.requests import Request
-from rcwt.responses import ResponseCache
-from rcwt.room import CORNERS, Room, clear_left, room_for
+from rcwt.base.errors import StaleResultError
+from rcwt.base.files import clear_half_written, write_text
+from rcwt.base.request import Request
+from rcwt.calls import ledger, room
+from rcwt.calls.kept_bodies import KeptBody
+from rcwt.calls.preflights import PREFLIGHT_FILE, keep_preflight, read_preflights
+from rcwt.calls.responses import ResponseCache
+from rcwt.calls.room import CORNERS, Room, clear_left, room_for
+from rcwt.study.preflight import SHORT
+from rcwt.wire.received import Received
 
 CAP = 1024
 
@@ -187,7 +187,7 @@ def test_a_disk_that_is_broken_is_told(tmp_path: Path) -> None:
 PROCESS = """
 import sys, time
 from pathlib import Path
-from rcwt.room import Room
+from rcwt.calls.room import Room
 room = Room(Path(sys.argv[1]))
 room.claim(2 ** 20)
 room.set_aside()

@@ -15,21 +15,21 @@ import pytest
 from fault_server import FaultServer
 from wire_helpers import KEY, KEY_ENV, MESSAGES, endpoint, outcome, run
 
-from rcwt import wire
-from rcwt.config import Config
-from rcwt.errors import CallError
-from rcwt.exchange import load_litellm, open_clients
-from rcwt.faults import PermanentFault
-from rcwt.ledger import Balance
-from rcwt.model_ids import _models, why_no_chat
-from rcwt.parameters import changed_messages
-from rcwt.preflight import SHORT, Preflight
-from rcwt.progress import Progress
-from rcwt.remote import Remote
-from rcwt.replies import WireReply
-from rcwt.requests import Request
-from rcwt.responses import ResponseCache
-from rcwt.terms import Terms, output_cap, request_tokens
+from rcwt.base.errors import CallError
+from rcwt.base.request import Request
+from rcwt.calls.ledger import Balance
+from rcwt.calls.progress import Progress
+from rcwt.calls.remote import Remote
+from rcwt.calls.responses import ResponseCache
+from rcwt.calls.terms import Terms, output_cap, request_tokens
+from rcwt.config.model_ids import _models, why_no_chat
+from rcwt.config.parameters import changed_messages
+from rcwt.config.schema import Config
+from rcwt.study.preflight import SHORT, Preflight
+from rcwt.wire import wire
+from rcwt.wire.exchange import load_litellm, open_clients
+from rcwt.wire.faults import PermanentFault
+from rcwt.wire.replies import WireReply
 
 PARAMS: dict[str, Any] = {"max_tokens": 64}
 

@@ -9,7 +9,7 @@ from phrasings import RIGHT, WRONG
 
 from rcwt.scoring.passages import passages
 from rcwt.scoring.rules import judge
-from rcwt.tasks import Item, load_task
+from rcwt.study.tasks import Item, load_task
 
 TASK = load_task(Path(__file__).parents[2] / "resources/templates/spec_recall")
 ITEMS = {item.id: item for item in TASK.items}

@@ -14,16 +14,16 @@ import pytest
 from runtime_helpers import config_of, requests
 from servers import KEY, Server
 
-from rcwt import runtime as runtime_module
-from rcwt import wire
-from rcwt.errors import CallError
-from rcwt.kept_bodies import KeptBody
-from rcwt.preflight import Preflight
-from rcwt.records import Response
-from rcwt.requests import Request
-from rcwt.responses import ResponseCache
-from rcwt.runtime import PLAIN, Runtime
-from rcwt.terms import Terms, request_tokens
+from rcwt.base.errors import CallError
+from rcwt.base.records import Response
+from rcwt.base.request import Request
+from rcwt.calls import runtime as runtime_module
+from rcwt.calls.kept_bodies import KeptBody
+from rcwt.calls.responses import ResponseCache
+from rcwt.calls.runtime import PLAIN, Runtime
+from rcwt.calls.terms import Terms, request_tokens
+from rcwt.study.preflight import Preflight
+from rcwt.wire import wire
 
 PROCESS = Path(__file__).with_name("shared_process.py")
 

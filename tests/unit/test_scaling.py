@@ -13,9 +13,11 @@ import pytest
 from test_tables import GEMINI, GPT, HAIKU
 from window_cells import DESIGN, window_cells
 
-from rcwt.printing import PrintedTable, as_csv
-from rcwt.refits import CURVE_COLUMNS
-from rcwt.scaling import (
+from rcwt.analysis.cells import write_csv
+from rcwt.analysis.refits import CURVE_COLUMNS
+from rcwt.analysis.selection import TableError, select, select_windows
+from rcwt.report.printing import PrintedTable, as_csv
+from rcwt.report.scaling import (
     Scaling,
     caption_1,
     note_1,
@@ -25,8 +27,6 @@ from rcwt.scaling import (
     table_1_full,
     write_table_1,
 )
-from rcwt.selection import TableError, select, select_windows
-from rcwt.statistics import write_csv
 
 NO_INTERVAL = dict.fromkeys(("theta_ci_low", "theta_ci_high", "theta_facts_low", "theta_facts_high"), math.nan)
 PAPER = Path(__file__).parents[2] / "resources" / "published" / "table_1.csv"

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from judge_helpers import record
 
-from rcwt.config import Config
-from rcwt.errors import TaskError
-from rcwt.records import write_records
-from rcwt.score_cell import score_cell
+from rcwt.base.errors import TaskError
+from rcwt.base.records import write_records
+from rcwt.config.schema import Config
+from rcwt.run.score_cell import score_cell
 from rcwt.scoring import patterns
-from rcwt.study import Study
+from rcwt.study.study import Study
 
 CONFIG = {
     "models": ["reader"],

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judge_helpers import record
 
-from rcwt.errors import StaleResultError
-from rcwt.planned import Planned, planned_of
-from rcwt.records import planned_records, read_records, write_records
+from rcwt.base.errors import StaleResultError
+from rcwt.base.records import planned_records, read_records, write_records
+from rcwt.base.sealed import read_csv, read_json, read_rows, seal
 from rcwt.scoring.by_human import read_audit_scores
 from rcwt.scoring.outcomes import CellScores, TrialScores, read_scores, scores_at, write_scores
-from rcwt.sealed import read_csv, read_json, read_rows, seal
-from rcwt.trials import SCORE_SCHEMA, TRIAL_SCHEMA, read_table, write_table
+from rcwt.study.planned import Planned, planned_of
+from rcwt.trials.schema import SCORE_SCHEMA, TRIAL_SCHEMA, read_table, write_table
 
 ROWS = [{"name": f"cell {number}", "mean": number / 7, "whole": number % 2 == 0} for number in range(6)]
 CELL = {

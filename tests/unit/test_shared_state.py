@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcwt import run_state
-from rcwt.errors import CallError
-from rcwt.run_state import Journal, RunState
-from rcwt.shared_ledger import Books, SharedLedger
-from rcwt.shared_limits import SharedLimiter
+from rcwt.base.errors import CallError
+from rcwt.calls import run_state
+from rcwt.calls.run_state import Journal, RunState
+from rcwt.calls.shared_ledger import Books, SharedLedger
+from rcwt.calls.shared_limits import SharedLimiter
 
 PROCESS = Path(__file__).with_name("shared_process.py")
 #: Two folders, separated by a colon, at which two nodes see one folder of a shared file system.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from rcwt import signals
+from rcwt.run import signals
 
 NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from rcwt.base.tokens import count, decode, encode, fill, special_tokens
 from rcwt.scoring.rules import judge
-from rcwt.tasks import Item, load_task
-from rcwt.tokens import count, decode, encode, fill, special_tokens
+from rcwt.study.tasks import Item, load_task
 
 TASK = load_task(Path(__file__).parents[2] / "resources/templates/spec_recall")
 REFERENCE = TASK.reference or ""

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcwt.config import Config
-from rcwt.records import Response, Usage
-from rcwt.requests import Request
-from rcwt.responses import KeptResponses, ResponseCache
-from rcwt.spellings import MOST_SPELLINGS, plain, same, spellings
-from rcwt.study import Study
+from rcwt.base.records import Response, Usage
+from rcwt.base.request import Request
+from rcwt.base.spellings import MOST_SPELLINGS, plain, same, spellings
+from rcwt.calls.responses import KeptResponses, ResponseCache
+from rcwt.config.schema import Config
+from rcwt.study.study import Study
 
 MESSAGES = (("system", "Reference – ünïcode"), ("user", "Question?"))
 RESPONSE = Response.model_validate(

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from rcwt.errors import StaleResultError
-from rcwt.preflights import PREFLIGHT_FILE, keep_preflight, read_preflights
-from rcwt.records import Response, Usage
-from rcwt.spend import COLUMNS, spend_rows, write_spend
+from rcwt.base.errors import StaleResultError
+from rcwt.base.records import Response, Usage
+from rcwt.calls.preflights import PREFLIGHT_FILE, keep_preflight, read_preflights
+from rcwt.spend.actual import COLUMNS, spend_rows, write_spend
 
 PRICE = {"input": "0.1", "cached_input": "0.01", "output": "0.7", "batch_discount": "0", "as_of": "2026-11-01"}
 #: Tokens and cap of each call.

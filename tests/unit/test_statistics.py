@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from paper_rows import RESULTS, SHARED, SHARES, needs_artifact, paper_tables, tables
 
-from rcwt.errors import StaleResultError
-from rcwt.intervals import wilson_interval
-from rcwt.judged import StatisticsError
-from rcwt.statistics import CELL_COLUMNS, POOLED, cells, read_cells, write_csv
-from rcwt.trials import SCORE_SCHEMA, TRIAL_SCHEMA, write_table
+from rcwt.analysis.cells import CELL_COLUMNS, POOLED, cells, read_cells, write_csv
+from rcwt.analysis.intervals import wilson_interval
+from rcwt.base.errors import StaleResultError
+from rcwt.trials.judged import StatisticsError
+from rcwt.trials.schema import SCORE_SCHEMA, TRIAL_SCHEMA, write_table
 
 SCRIPT = Path(__file__).parents[2] / "workflow" / "scripts" / "intervals.py"
 

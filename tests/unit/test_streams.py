@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcwt.faults import PermanentFault, TransientFault
-from rcwt.reading import read
-from rcwt.received import Received, UnreadableFault
-from rcwt.replies import WireReply
+from rcwt.wire.faults import PermanentFault, TransientFault
+from rcwt.wire.reading import read
+from rcwt.wire.received import Received, UnreadableFault
+from rcwt.wire.replies import WireReply
 
 PROTOCOLS = ("openai", "anthropic", "gemini")
 PIECES = ("ProseMirror ", "serves\n", "", "rich text – ünïcode")

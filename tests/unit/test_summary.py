@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from test_tables import CEILING, GEMINI, main_rows, make_cells, reader_cells
 
-from rcwt.statistics import write_csv
-from rcwt.summary import WIDTH, baseline, cost, summary, theta, whole_down_to, why_not_identified
-from rcwt.trials import TRIAL_SCHEMA, read_table, write_table
+from rcwt.analysis.cells import write_csv
+from rcwt.report.summary import WIDTH, baseline, cost, summary, theta, whole_down_to, why_not_identified
+from rcwt.trials.schema import TRIAL_SCHEMA, read_table, write_table
 
 READER = "reader (extractive reader, not a language model)"
 

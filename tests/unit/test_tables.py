@@ -13,10 +13,18 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from rcwt.printing import PrintedTable, as_csv, as_latex, as_markdown, printed_accuracy, printed_percent, round_half_up
-from rcwt.selection import TableError, add_selection_arguments, paper_order, select, select_from
-from rcwt.statistics import CELL_COLUMNS, read_cells, write_csv
-from rcwt.tables import caption_a1, note_a1, table_a1, table_a1_for_people
+from rcwt.analysis.cells import CELL_COLUMNS, read_cells, write_csv
+from rcwt.analysis.selection import TableError, add_selection_arguments, paper_order, select, select_from
+from rcwt.report.printing import (
+    PrintedTable,
+    as_csv,
+    as_latex,
+    as_markdown,
+    printed_accuracy,
+    printed_percent,
+    round_half_up,
+)
+from rcwt.report.table_a1 import caption_a1, note_a1, table_a1, table_a1_for_people
 
 GEMINI, HAIKU, GPT = "gemini-2.0-flash", "claude-haiku-4-5-20251001", "gpt-4.1-mini"
 #: Target share in percent and reference tokens of the main task at W = 4096, u = 337 (paper, Table A1).

@@ -8,9 +8,9 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from rcwt.errors import TaskError
+from rcwt.base.errors import TaskError
 from rcwt.scoring import patterns
-from rcwt.tasks import Task, exact_digest, judge_digest, load_task, statement_digest
+from rcwt.study.tasks import Task, exact_digest, judge_digest, load_task, statement_digest
 
 REFERENCE = "# Pump\n\nThe pump moves 40 litres per minute.\nIts seal is made\nof nitrile rubber.\n"
 

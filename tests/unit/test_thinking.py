@@ -13,12 +13,12 @@ import pytest
 from fault_server import FaultServer
 from wire_helpers import KEY, KEY_ENV, endpoint, outcome, run
 
-from rcwt.faults import PermanentFault
-from rcwt.records import Response, Usage
-from rcwt.replies import WireReply
-from rcwt.requests import Request
-from rcwt.responses import KeptResponses, ResponseCache
-from rcwt.thinking import thinks_as_asked
+from rcwt.base.records import Response, Usage
+from rcwt.base.request import Request
+from rcwt.calls.responses import KeptResponses, ResponseCache
+from rcwt.config.thinking import thinks_as_asked
+from rcwt.wire.faults import PermanentFault
+from rcwt.wire.replies import WireReply
 
 
 @pytest.fixture(autouse=True)

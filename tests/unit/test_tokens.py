@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcwt.tokens import count, decode, encode, fill, special_tokens
+from rcwt.base.tokens import count, decode, encode, fill, special_tokens
 
 
 def test_the_vocabulary_is_cl100k() -> None:

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcwt import fault_kinds
-from rcwt.faults import PermanentFault, TransientFault, fault_of, read_error, retry_after_s
-from rcwt.replies import WireReply, reply_of_error
+from rcwt.wire import fault_kinds
+from rcwt.wire.faults import PermanentFault, TransientFault, fault_of, read_error, retry_after_s
+from rcwt.wire.replies import WireReply, reply_of_error
 
 CASES = [json.loads(line) for line in Path(__file__).with_name("vendor_errors.jsonl").read_text().splitlines()]
 

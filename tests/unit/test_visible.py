@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wire_helpers import KEY, KEY_ENV, PROTOCOLS, ask
 
-from rcwt import keys
-from rcwt.errors import CallError, RcwtError
-from rcwt.faults import PermanentFault, TransientFault
-from rcwt.jobs import logged
-from rcwt.visible import in_one_line, visible
+from rcwt.base import keys
+from rcwt.base.errors import CallError, RcwtError
+from rcwt.base.visible import in_one_line, visible
+from rcwt.run.jobs import logged
+from rcwt.wire.faults import PermanentFault, TransientFault
 
 # Clear the screen, name the window, go back over the line, turn the direction, end a line by other means, C1's CSI.
 TRICKS = "a\x1b[2J\x1b]0;title\x07\b\r\x7f\x9b31m\u202egnp\u2066\u2028\u2029\x85\x00\ud800\ufeffz"

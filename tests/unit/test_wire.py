@@ -7,8 +7,8 @@ out as what it truly is. litellm is the real one; the server is tests/fixtures/f
 import pytest
 from wire_helpers import KEY, KEY_ENV, PARAMS, PROTOCOLS, ask
 
-from rcwt.faults import TransientFault
-from rcwt.replies import WireReply
+from rcwt.wire.faults import TransientFault
+from rcwt.wire.replies import WireReply
 
 
 @pytest.fixture(autouse=True)

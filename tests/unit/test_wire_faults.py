@@ -9,10 +9,10 @@ from fault_replies import Answer, body_of
 from fault_server import FaultServer
 from wire_helpers import KEY, KEY_ENV, PROTOCOLS, ask, endpoint, outcome, run
 
-from rcwt.exchange import LONGEST_BODY
-from rcwt.faults import PermanentFault, TransientFault
-from rcwt.keys import SCRUBBED
-from rcwt.replies import WireReply
+from rcwt.base.keys import SCRUBBED
+from rcwt.wire.exchange import LONGEST_BODY
+from rcwt.wire.faults import PermanentFault, TransientFault
+from rcwt.wire.replies import WireReply
 
 
 @pytest.fixture(autouse=True)

@@ -8,10 +8,10 @@ import pytest
 from fault_server import FaultServer
 from wire_helpers import KEY, KEY_ENV, MESSAGES, PARAMS, PROTOCOLS, ask, endpoint, outcome, run
 
-from rcwt.errors import ConfigError
-from rcwt.faults import PermanentFault, TransientFault
-from rcwt.replies import WireReply
-from rcwt.wire import Endpoint
+from rcwt.base.errors import ConfigError
+from rcwt.wire.faults import PermanentFault, TransientFault
+from rcwt.wire.replies import WireReply
+from rcwt.wire.wire import Endpoint
 
 
 @pytest.fixture(autouse=True)

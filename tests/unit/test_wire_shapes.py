@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from rcwt.faults import read_error
-from rcwt.replies import read_reply, reply_of_error
+from rcwt.wire.faults import read_error
+from rcwt.wire.replies import read_reply, reply_of_error
 
 SHARED = Path(os.environ.get("RCWT_SHARED", Path(__file__).parents[3] / "shared"))
 SHAPES = SHARED / "wire" / "shapes.jsonl"

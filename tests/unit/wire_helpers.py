@@ -6,10 +6,10 @@ from typing import Any, TypeVar
 
 from fault_server import FaultServer
 
-from rcwt.exchange import open_clients
-from rcwt.faults import PermanentFault, TransientFault
-from rcwt.replies import WireReply
-from rcwt.wire import Endpoint, send
+from rcwt.wire.exchange import open_clients
+from rcwt.wire.faults import PermanentFault, TransientFault
+from rcwt.wire.replies import WireReply
+from rcwt.wire.wire import Endpoint, send
 
 PROTOCOLS = ("openai", "anthropic", "gemini")
 PATHS = {"openai": "/v1", "anthropic": "", "gemini": "/v1beta"}

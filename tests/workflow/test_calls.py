@@ -11,7 +11,7 @@ import pytest
 from projects import Project
 from servers import KEY, PREFLIGHTS, Server, configuration, write
 
-from rcwt.trials import read_table
+from rcwt.trials.schema import read_table
 
 TARGET = "results/trials.parquet"
 CELLS, TRIALS = 2, 8

@@ -22,12 +22,12 @@ import pytest
 import yaml
 from projects import Project, copy_project
 
-from rcwt import jobs
-from rcwt.config_check import load
-from rcwt.errors import RcwtError
-from rcwt.planned import planned_of
-from rcwt.responses import ResponseCache
-from rcwt.study import Study
+from rcwt.base.errors import RcwtError
+from rcwt.calls.responses import ResponseCache
+from rcwt.config.check import load
+from rcwt.run import jobs
+from rcwt.study.planned import planned_of
+from rcwt.study.study import Study
 
 SMALL = """\
 experiments: [fixed_budget, intact, intact_open, algorithmic, gsm8k]
@@ -318,8 +318,8 @@ def test_a_condition_that_the_manifest_lost_is_named(project: Path, study: Study
 
 
 def test_spend_is_reckoned_from_the_planned_cells(project: Path, study: Study) -> None:
-    from rcwt.digests import canonical_json
-    from rcwt.plan import table_terms
+    from rcwt.base.digests import canonical_json
+    from rcwt.spend.plan import table_terms
 
     terms = canonical_json(table_terms(study))
 

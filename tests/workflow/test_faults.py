@@ -16,7 +16,7 @@ from projects import Project
 from servers import ALL_PREFLIGHTS, JUDGE_PREFLIGHTS, PREFLIGHTS, PRICES, Server, configuration, write
 
 from rcwt.scoring.outcomes import read_scores
-from rcwt.trials import read_table
+from rcwt.trials.schema import read_table
 
 TARGET = "results/trials.parquet"
 VOLATILE = ["time_utc", "latency_s", "attempts", "response_id"]

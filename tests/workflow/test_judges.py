@@ -13,7 +13,7 @@ from projects import Project, copy_project
 from servers import ALL_PREFLIGHTS, JUDGE_PREFLIGHTS, PRICES, Server, api_base, configuration, write
 
 from rcwt.scoring.outcomes import TrialScores, read_scores
-from rcwt.trials import read_table
+from rcwt.trials.schema import read_table
 
 CELLS, TRIALS = 6, 6
 IDS = [

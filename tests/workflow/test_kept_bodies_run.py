@@ -13,13 +13,13 @@ from projects import Project
 from servers import PREFLIGHTS, Server, configuration, write
 from small_disk import fill, small_disk
 
-from rcwt.digests import digest
-from rcwt.kept_bodies import KeptBody
-from rcwt.trials import read_table
+from rcwt.base.digests import digest
+from rcwt.calls.kept_bodies import KeptBody
+from rcwt.trials.schema import read_table
 
 TARGET = "results/trials.parquet"
 TRIALS = 8  # two cells of four calls
-REPLIES = "workflow/rcwt/replies.py"
+REPLIES = "workflow/rcwt/wire/replies.py"
 TEXT = "ProseMirror serves rich text."
 WEB_PAGE = {"status": 200, "body": "<html><body>Sign in to the network</body></html>"}
 #: In no protocol a reply, though it may be one for all that is known.

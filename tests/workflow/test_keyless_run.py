@@ -10,7 +10,7 @@ import pytest
 import yaml
 from projects import Project
 
-from rcwt.trials import read_table
+from rcwt.trials.schema import read_table
 
 #: By window, target share in percent: reference tokens r = W - 337 - floor(q (W - 337)) (at 4 096 the paper's Table A1;
 #: at 16 384 the artifact's), and the ceiling there (design: layout of the spec-recall task, for 32 768 by hand from it:

@@ -9,7 +9,7 @@ import pytest
 from projects import Project
 from servers import ALL_PREFLIGHTS, PREFLIGHTS, Server, configuration, write
 
-from rcwt.trials import read_table
+from rcwt.trials.schema import read_table
 
 TARGET = "results/trials.parquet"
 CELLS = "results/tables/fixed_budget_cells.csv"

@@ -11,7 +11,7 @@ import pytest
 from projects import Project
 from servers import JUDGE_PREFLIGHTS, PRICES, Server, api_base, configuration, write
 
-from rcwt.trials import read_table
+from rcwt.trials.schema import read_table
 
 REPLY = {"literal": "The payload limit of PostgreSQL LISTEN/NOTIFY is 8KB."}
 CELLS, SUMMARY = "results/tables/fixed_budget_cells.csv", "results/summary.txt"

@@ -86,7 +86,7 @@ def test_scoring_code_reruns_scores_only(finished: Project) -> None:
 
 
 def test_the_readers_code_reruns_its_calls(finished: Project) -> None:
-    finished.edit("workflow/rcwt/reader.py", lambda text: text + "\n# another line\n")
+    finished.edit("workflow/rcwt/reader/reader.py", lambda text: text + "\n# another line\n")
     assert cells(finished.plan()) == (0, CONDITIONS, CONDITIONS)
 
 
@@ -108,7 +108,7 @@ def test_a_colour_reruns_its_figure_only(finished: Project, figure: str) -> None
 
 
 def test_the_code_of_the_accounts_reruns_them_and_what_tells_of_them(finished: Project) -> None:
-    finished.edit("workflow/rcwt/accounts.py", lambda text: text + "\n# another line\n")
+    finished.edit("workflow/rcwt/analysis/accounts.py", lambda text: text + "\n# another line\n")
     assert finished.plan() == {"all": 1, "summary": 1, "window_accounts": 1}
 
 

@@ -10,7 +10,7 @@ import pytest
 from projects import Project
 from servers import PREFLIGHTS, PRICES, Server, configuration, write
 
-from rcwt.digests import digest
+from rcwt.base.digests import digest
 
 TARGET = "results/trials.parquet"
 TRIALS = 8

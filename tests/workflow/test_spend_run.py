@@ -13,7 +13,7 @@ import pytest
 from projects import PLANNED, Project, copy_project
 from servers import ALL_PREFLIGHTS, Server
 
-from rcwt.tokens import count
+from rcwt.base.tokens import count
 
 #: Two shares x two orders = 4 cells of 2 calls; the server bills the tokens of the texts in, and 20 out.
 CONFIG = """\

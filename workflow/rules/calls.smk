@@ -5,10 +5,10 @@
 # Reruns: when the prompt, the number of trials, or what identifies the call (endpoint, model, parameters; for the
 #         embedded reader its code; for others the code that reads their answers) changes. Kept responses are read
 #         again, and asked again only with `ask_again`. Limits and prices rerun nothing.
-from rcwt import jobs
-from rcwt.asked_again import asked_again
-from rcwt.plan import Planner
-from rcwt.responses import ResponseCache
+from rcwt.run import jobs
+from rcwt.spend.asked_again import asked_again
+from rcwt.spend.plan import Planner
+from rcwt.calls.responses import ResponseCache
 
 KEPT = Planner(STUDY, ResponseCache())  # what is asked again on request, as the responses are at the start
 

@@ -7,9 +7,10 @@
 #         prices, token factors or output caps change. Nothing here is sent anywhere.
 import atexit
 
-from rcwt import jobs, run_plan
-from rcwt.plan import plan_digest, table_terms
-from rcwt.responses import ResponseCache
+from rcwt.run import jobs
+from rcwt.run import run_plan
+from rcwt.spend.plan import plan_digest, table_terms
+from rcwt.calls.responses import ResponseCache
 
 atexit.register(run_plan.print_spend, workflow, STUDY)
 
@@ -44,6 +45,6 @@ rule spend_table:
     localrule: True
     params:
         terms=lambda wildcards: canonical_json(table_terms(STUDY)),
-        code=code_digest("spend"),
+        code=code_digest("spend.actual"),
     run:
         jobs.tabulate_spend(log[0], STUDY, params.terms, input.manifest, input.trials, input.scores, output[0])

@@ -4,7 +4,7 @@
 # Out: prompts/<condition>.json, tokens/<task>.json, manifest.csv, packs/<experiment>.json
 # Reruns: a prompt when its own messages or budgets change, however that came about; the sources are `ancient`
 #         because Snakemake would otherwise run every cell below an edited template.
-from rcwt import jobs
+from rcwt.run import jobs
 
 
 rule tokenize_templates:
@@ -16,7 +16,7 @@ rule tokenize_templates:
         f"{RESULTS}/logs/tokens/{{task}}.log",
     localrule: True
     params:
-        code=code_digest("manifest"),
+        code=code_digest("study.manifest"),
     run:
         jobs.tokenize(log[0], STUDY, wildcards.task, output[0])
 
@@ -32,7 +32,7 @@ rule condition_manifest:
     localrule: True
     params:
         trials=STUDY.trials(),
-        code=code_digest("manifest"),
+        code=code_digest("study.manifest"),
     run:
         jobs.describe(log[0], STUDY, input.prompts, input.tokens, output[0])
 

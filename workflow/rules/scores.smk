@@ -4,8 +4,8 @@
 # Out: scores/<judge>/<model>/<condition>.json
 # Reruns: when the calls, what the judge is asked of each item, the judge (for a model its endpoint, name and
 #         parameters; for a person the scored file) or its code changes. Limits and prices rerun nothing.
-from rcwt import jobs
-from rcwt.asked_again import asked_again
+from rcwt.run import jobs
+from rcwt.spend.asked_again import asked_again
 
 
 rule scores:

@@ -5,7 +5,7 @@
 # Reruns: when any of them, the picked models or judges, or the code of the aggregation changes.
 
 
-from rcwt import jobs
+from rcwt.run import jobs
 
 
 rule trials:
@@ -23,6 +23,6 @@ rule trials:
     params:
         models=STUDY.config.models,
         judges=STUDY.config.judges,
-        code=code_digest("aggregation"),
+        code=code_digest("trials.aggregation"),
     run:
         jobs.gather_cells(log[0], STUDY, input.manifest, input.tokens, output.trials, output.scores)

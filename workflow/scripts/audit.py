@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
-from rcwt.aggregation import CellFiles
-from rcwt.audit import KEY_COLUMNS, SAMPLE_COLUMNS, cells_of, draw, read_scored, write_rows, write_scored
-from rcwt.gathering import add_planned_argument, gather_conditions
-from rcwt.scripting import exit_on_error
-from rcwt.tasks import load_task
+from rcwt.analysis.gathering import add_planned_argument, gather_conditions
+from rcwt.base.scripting import exit_on_error
+from rcwt.study.tasks import load_task
+from rcwt.trials.aggregation import CellFiles
+from rcwt.trials.audit import KEY_COLUMNS, SAMPLE_COLUMNS, cells_of, draw, read_scored, write_rows, write_scored
 
 
 @exit_on_error

@@ -2,10 +2,10 @@
 
 import argparse
 
-from rcwt.caps import read_caps
-from rcwt.completeness import completeness
-from rcwt.gathering import add_planned_argument, gather_scores, gather_trials
-from rcwt.scripting import exit_on_error
+from rcwt.analysis.gathering import add_planned_argument, gather_scores, gather_trials
+from rcwt.base.scripting import exit_on_error
+from rcwt.trials.caps import read_caps
+from rcwt.trials.completeness import completeness
 
 
 @exit_on_error

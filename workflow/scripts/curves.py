@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from rcwt.errors import RcwtError
-from rcwt.gathering import add_planned_argument, gather_cells, gather_scores, gather_trials
-from rcwt.refits import curve_fits
-from rcwt.sealed import seal
-from rcwt.statistics import CELL_COLUMNS, write_csv
+from rcwt.analysis.cells import CELL_COLUMNS, write_csv
+from rcwt.analysis.gathering import add_planned_argument, gather_cells, gather_scores, gather_trials
+from rcwt.analysis.refits import curve_fits
+from rcwt.base.errors import RcwtError
+from rcwt.base.sealed import seal
 
 
 def main() -> int:

@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
-from rcwt.displacement import displacement
-from rcwt.gathering import add_planned_argument, gather_scores, gather_trials
-from rcwt.scripting import exit_on_error
-from rcwt.sealed import seal
-from rcwt.statistics import write_csv
+from rcwt.analysis.cells import write_csv
+from rcwt.analysis.displacement import displacement
+from rcwt.analysis.gathering import add_planned_argument, gather_scores, gather_trials
+from rcwt.base.scripting import exit_on_error
+from rcwt.base.sealed import seal
 
 
 @exit_on_error

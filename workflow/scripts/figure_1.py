@@ -24,8 +24,20 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from rcwt.curves import logistic
-from rcwt.figures import (
+from rcwt.analysis.curves import logistic
+from rcwt.analysis.gathering import add_planned_argument, gather_cells
+from rcwt.analysis.intervals import Floats
+from rcwt.analysis.selection import (
+    MAIN_EXPERIMENT,
+    MAIN_WINDOW,
+    Selection,
+    add_selection_arguments,
+    fit_of,
+    read_curves,
+    select_from,
+)
+from rcwt.base.scripting import exit_on_error
+from rcwt.report.figures import (
     NORMAL,
     SMALL,
     WIDTH,
@@ -40,18 +52,6 @@ from rcwt.figures import (
     save,
     split,
     style,
-)
-from rcwt.gathering import add_planned_argument, gather_cells
-from rcwt.intervals import Floats
-from rcwt.scripting import exit_on_error
-from rcwt.selection import (
-    MAIN_EXPERIMENT,
-    MAIN_WINDOW,
-    Selection,
-    add_selection_arguments,
-    fit_of,
-    read_curves,
-    select_from,
 )
 
 CEILING_COLOUR = "#BDBDBD"

@@ -22,7 +22,10 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from rcwt.figures import (
+from rcwt.analysis.gathering import add_planned_argument, gather_cells
+from rcwt.analysis.selection import Selection, add_selection_arguments, select_windows
+from rcwt.base.scripting import exit_on_error
+from rcwt.report.figures import (
     NORMAL,
     WIDTH,
     Series,
@@ -34,9 +37,6 @@ from rcwt.figures import (
     save,
     style,
 )
-from rcwt.gathering import add_planned_argument, gather_cells
-from rcwt.scripting import exit_on_error
-from rcwt.selection import Selection, add_selection_arguments, select_windows
 
 CEILING_COLOUR = "#D5D5D5"
 #: Windows from the smallest to the largest: dashes that print tells apart, and from a pale to the full colour.
@@ -66,7 +66,7 @@ class Axis:
 
 
 def draw(selection: Selection) -> Figure:
-    """Draw the cells of all windows of `selection` (of `rcwt.tables.select_windows`), as they are.
+    """Draw the cells of all windows of `selection` (of `rcwt.report.table_a1.select_windows`), as they are.
 
     Where the cells hold no accuracy the figure says so.
     """

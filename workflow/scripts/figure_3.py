@@ -18,12 +18,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from rcwt.displacement import read_displacement
-from rcwt.figures import NORMAL, PALETTE, WIDTH, Series, legend_columns, message_figure, save, style
-from rcwt.intervals import Floats
-from rcwt.reader import LABEL, NAME
-from rcwt.scripting import exit_on_error
-from rcwt.selection import SOURCES, paper_order
+from rcwt.analysis.displacement import read_displacement
+from rcwt.analysis.intervals import Floats
+from rcwt.analysis.selection import SOURCES, paper_order
+from rcwt.base.scripting import exit_on_error
+from rcwt.reader.reader import LABEL, NAME
+from rcwt.report.figures import NORMAL, PALETTE, WIDTH, Series, legend_columns, message_figure, save, style
 
 FIXED = Series(PALETTE["vermilion"], "s")
 INTACT = Series(PALETTE["blue"], "o")

@@ -2,10 +2,10 @@
 
 import argparse
 
-from rcwt.gathering import add_planned_argument, gather_cells, gather_conditions, gather_trials
-from rcwt.intact import intact_full, write_intact
-from rcwt.reader import NAME
-from rcwt.scripting import exit_on_error
+from rcwt.analysis.gathering import add_planned_argument, gather_cells, gather_conditions, gather_trials
+from rcwt.base.scripting import exit_on_error
+from rcwt.reader.reader import NAME
+from rcwt.report.intact import intact_full, write_intact
 
 
 @exit_on_error

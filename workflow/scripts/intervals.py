@@ -4,10 +4,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from rcwt.errors import RcwtError
-from rcwt.gathering import add_planned_argument, gather_scores, gather_trials
-from rcwt.sealed import seal
-from rcwt.statistics import cells, write_csv
+from rcwt.analysis.cells import cells, write_csv
+from rcwt.analysis.gathering import add_planned_argument, gather_scores, gather_trials
+from rcwt.base.errors import RcwtError
+from rcwt.base.sealed import seal
 
 
 def main() -> int:

@@ -2,10 +2,10 @@
 
 import argparse
 
-from rcwt.agreement import judge_agreement
-from rcwt.gathering import add_planned_argument, gather_scores, gather_trials
-from rcwt.scripting import exit_on_error
-from rcwt.statistics import write_csv
+from rcwt.analysis.agreement import judge_agreement
+from rcwt.analysis.cells import write_csv
+from rcwt.analysis.gathering import add_planned_argument, gather_scores, gather_trials
+from rcwt.base.scripting import exit_on_error
 
 
 @exit_on_error

@@ -2,10 +2,10 @@
 
 import argparse
 
-from rcwt.gathering import add_planned_argument, gather_conditions, gather_scores
-from rcwt.pack_items import pack_items
-from rcwt.scripting import exit_on_error
-from rcwt.statistics import write_csv
+from rcwt.analysis.cells import write_csv
+from rcwt.analysis.gathering import add_planned_argument, gather_conditions, gather_scores
+from rcwt.base.scripting import exit_on_error
+from rcwt.report.pack_items import pack_items
 
 
 @exit_on_error

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from rcwt.audit import as_text
-from rcwt.errors import ConfigError, RcwtError
-from rcwt.manifest import ceiling_of_budgets
-from rcwt.planned import Planned
-from rcwt.published import import_artifact, with_ceilings
-from rcwt.published_kinds import INTACT_TASK, MAIN_TASK
-from rcwt.tasks import load_task
-from rcwt.trials import SCORE_SCHEMA, TRIAL_SCHEMA, write_table
+from rcwt.base.errors import ConfigError, RcwtError
+from rcwt.published.artifact import import_artifact, with_ceilings
+from rcwt.published.kinds import INTACT_TASK, MAIN_TASK
+from rcwt.study.manifest import ceiling_of_budgets
+from rcwt.study.planned import Planned
+from rcwt.study.tasks import load_task
+from rcwt.trials.audit import as_text
+from rcwt.trials.schema import SCORE_SCHEMA, TRIAL_SCHEMA, write_table
 
 
 def arguments(argv: list[str] | None = None) -> argparse.Namespace:

@@ -2,10 +2,10 @@
 
 import argparse
 
-from rcwt.gathering import add_planned_argument, gather_cells
-from rcwt.scaling import scaling_from, write_table_1
-from rcwt.scripting import exit_on_error
-from rcwt.selection import add_selection_arguments, read_curves
+from rcwt.analysis.gathering import add_planned_argument, gather_cells
+from rcwt.analysis.selection import add_selection_arguments, read_curves
+from rcwt.base.scripting import exit_on_error
+from rcwt.report.scaling import scaling_from, write_table_1
 
 
 @exit_on_error

@@ -2,10 +2,10 @@
 
 import argparse
 
-from rcwt.benchmarks import table_2_full, write_table_2
-from rcwt.gathering import add_planned_argument, gather_cells, gather_trials
-from rcwt.scripting import exit_on_error
-from rcwt.selection import add_selection_arguments, read_curves, select_from
+from rcwt.analysis.gathering import add_planned_argument, gather_cells, gather_trials
+from rcwt.analysis.selection import add_selection_arguments, read_curves, select_from
+from rcwt.base.scripting import exit_on_error
+from rcwt.report.table_2 import table_2_full, write_table_2
 
 
 @exit_on_error

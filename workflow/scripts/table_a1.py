@@ -2,10 +2,10 @@
 
 import argparse
 
-from rcwt.gathering import add_planned_argument, gather_cells
-from rcwt.scripting import exit_on_error
-from rcwt.selection import add_selection_arguments, select_from
-from rcwt.tables import write_table_a1
+from rcwt.analysis.gathering import add_planned_argument, gather_cells
+from rcwt.analysis.selection import add_selection_arguments, select_from
+from rcwt.base.scripting import exit_on_error
+from rcwt.report.table_a1 import write_table_a1
 
 
 @exit_on_error

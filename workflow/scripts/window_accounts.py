@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
-from rcwt.accounts import window_accounts
-from rcwt.gathering import add_planned_argument, gather_cells
-from rcwt.scripting import exit_on_error
-from rcwt.sealed import seal
-from rcwt.statistics import write_csv
+from rcwt.analysis.accounts import window_accounts
+from rcwt.analysis.cells import write_csv
+from rcwt.analysis.gathering import add_planned_argument, gather_cells
+from rcwt.base.scripting import exit_on_error
+from rcwt.base.sealed import seal
 
 
 @exit_on_error

@@ -5,7 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from rcwt.config_designs import Packs
+from rcwt.config.designs import Packs
 from rcwt.packs.drawing import Pack, draw
 from rcwt.packs.hub import HubFile, fetch
 from rcwt.packs.items import BENCHMARKS, Benchmark, PackError, Question

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rcwt.digests import digest
+from rcwt.base.digests import digest
+from rcwt.base.tokens import count
 from rcwt.packs.items import Benchmark, PackError, Question, Reference, item_name
 from rcwt.packs.layout import VISIBILITIES, PackText, lay_out
 from rcwt.packs.numerals import number
 from rcwt.packs.rows import Row
-from rcwt.tokens import count
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from rcwt.cache_folder import cache_folder
-from rcwt.files import write_text
+from rcwt.base.cache_folder import cache_folder
+from rcwt.base.files import write_text
 from rcwt.packs.items import PackError
 from rcwt.packs.sources import SourceFile, file_sha256
 

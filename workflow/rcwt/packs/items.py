@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from rcwt.errors import RcwtError
+from rcwt.base.errors import RcwtError
 
 #: The benchmarks whose files can be read and whose answers can be scored.
 Benchmark = Literal["gsm8k", "mmlu_pro", "drop"]

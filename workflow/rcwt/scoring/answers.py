@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rcwt.task_items import NamedAnswer
+    from rcwt.scoring.items import NamedAnswer
 
 # Emphasis, quotes, a table's bar or a closing bracket may stand behind a name.
 _BEHIND_NAME = r"[*_`\"'“”‘’\]\[|)>\s]*+"

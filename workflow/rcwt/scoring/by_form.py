@@ -7,11 +7,11 @@ at all (`non_answer`), its reply has not the form that was asked for (`unparsed`
 
 from collections.abc import Mapping, Sequence
 
-from rcwt.records import TrialRecord
+from rcwt.base.records import TrialRecord
 from rcwt.scoring.answers import score_answers
 from rcwt.scoring.fields import score_fields
+from rcwt.scoring.items import ExactField, NamedAnswer
 from rcwt.scoring.outcomes import TrialScores, non_answer, reply_of
-from rcwt.task_items import ExactField, NamedAnswer
 
 
 def by_fields(records: Sequence[TrialRecord], fields: Sequence[ExactField]) -> list[TrialScores]:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rcwt.digests import digest
-from rcwt.records import TrialRecord
+from rcwt.base.digests import digest
+from rcwt.base.records import TrialRecord
+from rcwt.base.sealed import damaged, read_json, require_seal
+from rcwt.scoring.items import Item
 from rcwt.scoring.outcomes import TrialScores, non_answer, reply_of, unscored
-from rcwt.sealed import damaged, read_json, require_seal
-from rcwt.task_items import Item
 
 #: A person's scores: 0 or 1 by item, by sample id; an item that was left open is not there.
 Audit = Mapping[str, Mapping[str, int]]
@@ -23,7 +23,7 @@ def sample_id(record: TrialRecord) -> str:
 
 
 def read_audit_scores(path: Path) -> Audit:
-    """Read the scores that `rcwt.audit` has checked and written. Raises StaleResultError for anything else."""
+    """Read the scores that `rcwt.trials.audit` has checked and written. Raises StaleResultError for anything else."""
     scores = read_json(path)
     for sample, items in scores.items():
         if not isinstance(items, dict) or any(

@@ -6,9 +6,9 @@ reply without any answer line is `unparsed`, all of its questions misses.
 
 from collections.abc import Sequence
 
+from rcwt.base.records import TrialRecord
 from rcwt.packs.grading import Grade, grade
 from rcwt.packs.items import Question
-from rcwt.records import TrialRecord
 from rcwt.scoring.outcomes import TrialScores, reply_of
 
 

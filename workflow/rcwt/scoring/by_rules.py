@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from rcwt.records import TrialRecord
+from rcwt.base.records import TrialRecord
+from rcwt.scoring.items import Item
 from rcwt.scoring.outcomes import TrialScores, non_answer, reply_of
 from rcwt.scoring.rules import judge
-from rcwt.task_items import Item
 
 
 def by_rules(records: Sequence[TrialRecord], items: Sequence[Item]) -> list[TrialScores]:

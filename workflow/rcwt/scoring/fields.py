@@ -3,8 +3,8 @@
 Each field is scored in isolation. Only its own member of the object counts, so a value that stands in another field,
 or in prose around the object, is not an answer to it.
 
-A field's rule is data (`rcwt.task_items.ExactField`). Its value is brought to one spelling (`rcwt.scoring.normalise`)
-and read with the pattern language of the rule judge (`rcwt.scoring.patterns`):
+A field's rule is data (`rcwt.scoring.items.ExactField`). Its value is brought to one spelling
+(`rcwt.scoring.normalise`) and read with the pattern language of the rule judge (`rcwt.scoring.patterns`):
 
 1. a value that one of `reject` matches is wrong;
 2. what `aside` matches is taken out: the value of another thing that may be named beside the field's own;
@@ -24,7 +24,7 @@ from rcwt.scoring.normalise import normalise
 from rcwt.scoring.patterns import compile_pattern, negated
 
 if TYPE_CHECKING:
-    from rcwt.task_items import ExactField
+    from rcwt.scoring.items import ExactField
 
 #: What stands where text was taken out: no word, no number, no space.
 _TAKEN = "·"

@@ -13,13 +13,13 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from rcwt.digests import digest
-from rcwt.records import Response, TrialRecord
-from rcwt.requests import Request
+from rcwt.base.digests import digest
+from rcwt.base.records import Response, TrialRecord
+from rcwt.base.request import Request
+from rcwt.base.tokens import count
+from rcwt.scoring.items import Item
 from rcwt.scoring.judge_reply import parse
 from rcwt.scoring.outcomes import ScoreStatus, TrialScores, non_answer, reply_of
-from rcwt.task_items import Item
-from rcwt.tokens import count
 
 Number = TypeVar("Number", int, float)
 #: One response a request, in order.

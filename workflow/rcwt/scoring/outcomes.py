@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from rcwt.records import TrialRecord
-from rcwt.sealed import damaged, read_bytes
-from rcwt.statuses import NON_ANSWERS, PROMPT_CUT
-from rcwt.task_items import ExactField, Item, NamedAnswer
+from rcwt.base.records import TrialRecord
+from rcwt.base.sealed import damaged, read_bytes
+from rcwt.base.statuses import NON_ANSWERS, PROMPT_CUT
+from rcwt.scoring.items import ExactField, Item, NamedAnswer
 
 ScoreStatus = Literal[
     "scored", "non_answer", "unparsed", "judge_unparsed", "judge_truncated", "judge_prompt_cut", "not_scored"

@@ -29,7 +29,7 @@ from typing import Any, TypeVar
 
 import regex
 
-from rcwt.errors import RcwtError
+from rcwt.base.errors import RcwtError
 from rcwt.scoring.normalise import UNIT, normalise
 
 T = TypeVar("T")

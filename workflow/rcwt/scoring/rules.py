@@ -18,7 +18,7 @@ from rcwt.scoring.passages import passages
 from rcwt.scoring.patterns import compile_pattern
 
 if TYPE_CHECKING:
-    from rcwt.task_items import Alternative, Item
+    from rcwt.scoring.items import Alternative, Item
 
 
 def judge(text: str, items: Sequence["Item"]) -> dict[str, int]:
