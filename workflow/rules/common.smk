@@ -17,20 +17,17 @@ atexit.register(gc.freeze)
 # interpreter that runs Snakemake.
 sys.path.insert(0, os.path.join(workflow.basedir, "workflow"))
 
-from rcwt.run import job_process
 from rcwt.base import keys
-from rcwt.calls import room
-from rcwt.run import run_plan
-from rcwt.calls import run_state
-from rcwt.run import signals
 from rcwt.base.cache_folder import cache_folder
-from rcwt.config.check import load
 from rcwt.base.digests import canonical_json, code_digest
-from rcwt.base.files import clear_half_written
 from rcwt.base.errors import FileError, RcwtError
-from rcwt.study.planned import PLANNED_FILE, Planned
-from rcwt.calls.runtime import current
+from rcwt.base.files import clear_half_written
 from rcwt.base.scripting import prepare_scripts
+from rcwt.calls import room, run_state
+from rcwt.calls.runtime import current
+from rcwt.config.check import load
+from rcwt.run import job_process, run_plan, signals
+from rcwt.study.planned import PLANNED_FILE, Planned
 from rcwt.study.study import Study, write_configuration
 
 prepare_scripts(sys.path[0])

@@ -35,9 +35,9 @@ def judge_agreement(
     """Compare every two judges of each target, by item and share, and over all of each.
 
     `trials` and `scores` have the columns of `rcwt.trials.schema`. Of two judges the earlier one in `judges` is the
-    original (`orig`, `orig_judge`), the later one the new (`new`, `judge`); without `judges`, headline judges come first and
-    the rest by name. `calls` counts calls in which both scored the item; `orig` and `new` are shares of items given
-    a 1, `agree` of items given the same. `item` and `q` are `all` for effective items and for shares pooled.
+    original (`orig`, `orig_judge`), the later one the new (`new`, `judge`); without `judges`, headline judges come
+    first and the rest by name. `calls` counts calls in which both scored the item; `orig` and `new` are shares of items
+    given a 1, `agree` of items given the same. `item` and `q` are `all` for effective items and for shares pooled.
 
     Cohen's `kappa` is missing where it is not defined: both judges gave all items one and the same score. Its
     interval is the central 95 % of `B` resamplings of calls inside each order and share, of those in which kappa is

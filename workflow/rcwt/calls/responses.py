@@ -5,8 +5,8 @@ Of a request there is a record, `<key>.json`, which says what was read, and besi
 alone is an answer that a crash kept from being recorded, and is read as any other. What is no reply (a failure is
 never kept) though it was paid, is `<key>.unread-<n>.gz`; a better reader may read it yet.
 
-Files are written in this process's corner (`rcwt.calls.room`), synced and renamed, then their folder is synced: a reader
-sees a whole file or none, and what was put is on disk.
+Files are written in this process's corner (`rcwt.calls.room`), synced and renamed, then their folder is synced: a
+reader sees a whole file or none, and what was put is on disk.
 """
 
 import json

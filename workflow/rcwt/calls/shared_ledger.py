@@ -1,7 +1,8 @@
 """The spend cap of a run whose calls are made by many processes on many nodes.
 
-The same promise as `rcwt.calls.ledger.Ledger`: `spent + reserved <= cap` at every moment, over all of them. Reservations
-and settlements are records of one journal (`rcwt.calls.run_state`), and whoever holds it knows the whole state.
+The same promise as `rcwt.calls.ledger.Ledger`: `spent + reserved <= cap` at every moment, over all of them.
+Reservations and settlements are records of one journal (`rcwt.calls.run_state`), and whoever holds it knows the whole
+state.
 
 A reservation whose process or node has died can be neither settled nor given back: its call may have been billed. It is
 booked as spent at its worst case, so that the cap holds whatever the provider's bill says.

@@ -1,1 +1,4 @@
-"""published."""
+"""The paper's per-call data as the same two tables: its CSV kinds, read strictly, each refusal with file and line.
+
+May import: `base` and `trials`.
+"""

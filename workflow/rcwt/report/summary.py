@@ -58,10 +58,10 @@ def summary(
     """The text of `summary.txt`, each line at most 110 characters.
 
     `trials` has the columns of `rcwt.trials.schema`; `cells` are the cells tables of all kinds, `curves` the fits made
-    from them. Accuracies are those of the headline judge, orders pooled; theta is in tokens, with the interval of refits
-    over calls and over facts; cost is the sum of the calls' own costs in US dollars. `tables` and `figures` are the
-    places of what is made of a kind of design, named where there are calls of it; `embedded` names the models that are
-    the extractive reader. The paper's own calls are held against its `printed` Table A1; `accounts` has the columns
+    from them. Accuracies are those of the headline judge, orders pooled; theta is in tokens, with the interval of
+    refits over calls and over facts; cost is the sum of the calls' own costs in US dollars. `tables` and `figures` are
+    the places of what is made of a kind of design, named where there are calls of it; `embedded` names the models that
+    are the extractive reader. The paper's own calls are held against its `printed` Table A1; `accounts` has the columns
     of `rcwt.analysis.accounts`; `caps` are the output caps by experiment and model.
     """
     intact = trials[trials["kind"] == "intact"]
