@@ -1,6 +1,5 @@
 """Bodies beside what was read of them: read anew by other code, found after a crash, and never asked again."""
 
-import asyncio
 import gzip
 import json
 import os
@@ -8,7 +7,6 @@ import threading
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,7 +17,6 @@ from rcwt.base.keys import SCRUBBED, read_key
 from rcwt.base.records import Response, Usage
 from rcwt.base.request import Request
 from rcwt.calls import ledger
-from rcwt.calls.keeping import Keeper
 from rcwt.calls.kept_bodies import KeptBody
 from rcwt.calls.responses import MOST_UNREAD, UNREADABLE, Found, KeptResponses, ResponseCache
 from rcwt.wire import reading
@@ -262,7 +259,6 @@ def test_the_folder_is_synced_after_the_names_are_there(cache: ResponseCache, mo
 
 def test_no_stage_but_the_reading_of_answers_depends_on_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
     # Else an edit of it would run again what has no answer of a server in it: the embedded reader's cells.
-    from rcwt.base import digests
 
     for stage in ("reader", "scoring", "manifest", "published", "spend", "statistics", "audit", "summary"):
         seen: set[str] = set()
@@ -293,19 +289,3 @@ def test_an_answer_in_which_a_key_shows_only_once_it_is_read_is_not_kept(monkeyp
     # A text that says the words that stand for a key holds none.
     said = json.dumps(REPLY).replace("A reply", f"A {SCRUBBED} reply")
     assert reading.read(answer(said).received).received is not None
-
-
-def test_nothing_is_parsed_while_responses_wait_to_be_kept(
-    cache: ResponseCache, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In Python 3.11 two threads that parse at a time may both fail; a response was lost by it."""
-    code_digest.cache_clear()
-    keeper = Keeper(cache)
-
-    def parse(_: str) -> None:
-        raise SystemError("AST constructor recursion depth mismatch")
-
-    monkeypatch.setattr(digests, "ast", SimpleNamespace(parse=parse))  # not for pytest
-    digests._imports.cache_clear()
-    asyncio.run(keeper.keep(REQUEST, RESPONSE, answer()))
-    assert cache.get(KEY) == RESPONSE

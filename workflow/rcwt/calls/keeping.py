@@ -14,7 +14,6 @@ from rcwt.base.request import Request
 from rcwt.calls.kept_bodies import KeptBody
 from rcwt.calls.responses import ResponseCache
 from rcwt.calls.room import room_for
-from rcwt.wire.reading import reading_digest
 
 T = TypeVar("T")
 
@@ -29,7 +28,6 @@ class Keeper:
 
     def __init__(self, cache: ResponseCache) -> None:
         self.cache = cache
-        reading_digest()  # parsed here and not by all writers at a time, while responses wait to be kept
         self._writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="rcwt-writer")
         self._unwritable: CallError | None = None
 
