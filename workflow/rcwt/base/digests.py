@@ -23,7 +23,7 @@ NEUTRAL = frozenset(
 
 # Found by their spelling: to parse every module takes a quarter of a second at each start of a run.
 _IMPORT = re.compile(
-    r"^[ \t]*(?:from|import)[ \t]+rcwt\.(?P<module>[\w.]+)(?:[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n]*))?",
+    r"^[ \t]*(?:from|import)[ \t]+(?P<module>rcwt[\w.]*)(?:[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n]*))?",
     re.MULTILINE,
 )
 
@@ -81,7 +81,7 @@ def _imports(name: str) -> list[str]:
         # What is imported may itself be a module: `from rcwt.analysis import curves`.
         named = re.findall(r"\w+", statement["names"] or "")
         found += [statement["module"], *(f"{statement['module']}.{inner}" for inner in named)]
-    return [name for name in found if _path(name).is_file()]
+    return [inside for name in found if _path(inside := name.removeprefix("rcwt.")).is_file()]
 
 
 def _path(name: str) -> Path:
