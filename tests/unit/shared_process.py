@@ -1,9 +1,11 @@
 """A process of a run for the tests of shared state: `python shared_process.py FOLDER HOW [ARGUMENT...]`."""
 
 import asyncio
+import atexit
 import json
 import random
 import sys
+import threading
 import time
 from decimal import Decimal
 from pathlib import Path
@@ -14,6 +16,7 @@ from rcwt.calls.progress import Progress
 from rcwt.calls.remote import Remote
 from rcwt.calls.responses import Request, ResponseCache
 from rcwt.calls.run_state import RunState
+from rcwt.calls.runtime import Runtime
 from rcwt.calls.shared_ledger import SharedLedger
 from rcwt.calls.shared_limits import SharedLimiter
 from rcwt.calls.verdicts import Verdicts
@@ -135,7 +138,15 @@ def fetch(run: RunState, config: str, cache: str, sample: str) -> None:
     print(asyncio.run(one()).model_dump_json())
 
 
+def leave(run: RunState, config: str, cache: str) -> None:
+    """One call, and the end of the process without `finish`; at its very end the threads of calls are printed."""
+    atexit.register(lambda: print([one.name for one in threading.enumerate() if one.name == "rcwt-calls"]))
+    checked = Config.model_validate_json(Path(config).read_text())
+    request = Request("e", "openai/served", (("user", "Question?"),), {"max_tokens": 9}, "coord_first", 0)
+    print(Runtime(checked, ResponseCache(Path(cache))).answer([request], "t", "target", "cell")[0].status)
+
+
 if __name__ == "__main__":
-    {"spend": spend, "hold": hold, "sit": sit, "call": call, "ask": ask, "fetch": fetch}[sys.argv[2]](
+    {"spend": spend, "hold": hold, "sit": sit, "call": call, "ask": ask, "fetch": fetch, "leave": leave}[sys.argv[2]](
         RunState(Path(sys.argv[1])), *sys.argv[3:]
     )

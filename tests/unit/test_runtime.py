@@ -185,6 +185,17 @@ def test_what_the_preflight_of_one_process_learnt_holds_for_the_others_of_its_ru
     assert [one.prompt_cut for one in said] == [True, True]
 
 
+def test_a_process_that_ends_without_the_hooks_has_ended_its_calls_first(root: Path, tmp_path: Path) -> None:
+    """A job on a cluster hung for ever: litellm's client imports when it is let go, and a thread held that lock."""
+    server = Server(tmp_path / "server", text={"literal": "A reply."})
+    (tmp_path / "config.json").write_text(config_of(root, server).model_dump_json())
+    arguments = [tmp_path / "run", "leave", tmp_path / "config.json", tmp_path / "cache"]
+    command = [sys.executable, str(PROCESS), *map(str, arguments)]
+    said = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True, timeout=300).stdout
+    server.stop()
+    assert said.splitlines() == ["ok", "[]"]
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # what other tests left behind
 @pytest.mark.parametrize("latency_s", [0, 1])
 def test_a_refused_preflight_is_told_once_and_in_order(

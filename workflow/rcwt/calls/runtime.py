@@ -7,6 +7,7 @@ wait here; the network belongs to one event loop in a thread of its own.
 """
 
 import asyncio
+import atexit
 import threading
 from collections import Counter
 from collections.abc import Coroutine, Mapping, Sequence
@@ -136,6 +137,9 @@ class Runtime:
                 self._thread = threading.Thread(target=self._loop.run_forever, name="rcwt-calls", daemon=True)
                 self._thread.start()
                 self.progress.start()
+                # A job's process, and a run that breaks, end without the Snakefile's hooks. Of a loop that is still at
+                # work when the interpreter goes, litellm's clients may wait for ever: they import when they are let go.
+                atexit.register(self.finish)
             return self._loop
 
     def warm_up(self, first: Mapping[str, tuple[Request, Preflight]]) -> None:
