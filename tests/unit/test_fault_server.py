@@ -84,7 +84,7 @@ def test_bills_what_it_is_told() -> None:
             for protocol in ("openai", "anthropic", "gemini"):
                 reply = await outcome(endpoint(server, protocol))
                 assert isinstance(reply, WireReply)
-                assert (reply.usage.prompt_tokens, reply.usage.completion_tokens) == (4875, 64)
+                assert (reply.usage.prompt, reply.usage.completion) == (4875, 64)
 
     run(inner())
 

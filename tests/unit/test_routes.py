@@ -27,7 +27,7 @@ from rcwt.config.parameters import changed_messages
 from rcwt.config.schema import Config
 from rcwt.study.preflight import SHORT, Preflight
 from rcwt.wire import wire
-from rcwt.wire.exchange import load_litellm, open_clients
+from rcwt.wire.exchange import load_litellm
 from rcwt.wire.faults import PermanentFault
 from rcwt.wire.replies import WireReply
 
@@ -226,7 +226,7 @@ def test_what_litellm_refuses_before_sending_costs_nothing() -> None:
 
 def test_it_is_booked_at_its_worst_case_and_stops_its_model(unwatched: str, tmp_path: Path) -> None:
     async def inner() -> tuple[list[Any], int, Balance, Decimal]:
-        async with FaultServer() as server, open_clients():
+        async with FaultServer() as server:
             config = Config.model_validate(
                 {
                     **{"models": ["m"], "judges": ["rules"], "experiments": [], "designs": {}},

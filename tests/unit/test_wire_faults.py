@@ -140,9 +140,9 @@ WORDED_AS_ERRORS = [
 def test_outcomes_that_come_as_errors(status: str, protocol: str, more: dict[str, Any]) -> None:
     reply = ask(protocol, {"status": 400, **more})
     assert isinstance(reply, WireReply)
-    assert (reply.status, reply.text, reply.usage.prompt_tokens) == (status, None, None)
+    assert (reply.status, reply.text, reply.usage.prompt) == (status, None, None)
     assert reply.finish_reason == {"filtered": "content_filter", "truncated": "max_tokens"}[status]
-    assert reply.usage_note
+    assert reply.usage.note
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -243,7 +243,7 @@ def test_an_absurd_count_is_none_and_the_reply_is_kept(number: str, protocol: st
     reply = ask(protocol, {"status": 200, "body": body})
     assert isinstance(reply, WireReply)
     assert (reply.text, reply.status) == ("5 ms.", "ok")
-    assert reply.usage.completion_tokens is None
+    assert reply.usage.completion is None
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from fault_server import FaultServer
 
-from rcwt.wire.exchange import open_clients
+from rcwt.wire.exchange import close_clients
 from rcwt.wire.faults import PermanentFault, TransientFault
 from rcwt.wire.replies import WireReply
 from rcwt.wire.wire import Endpoint, send
@@ -45,8 +45,10 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a test's coroutine in its own event loop, and close its connections."""
 
     async def closing() -> T:
-        async with open_clients():
+        try:
             return await coroutine
+        finally:
+            await close_clients()
 
     return asyncio.run(closing())
 

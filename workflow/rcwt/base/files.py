@@ -7,6 +7,7 @@ import os
 import re
 import socket
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -66,3 +67,17 @@ def _lives(pid: int) -> bool:
 def write_json(value: Any, path: Path) -> None:
     """Write a value as indented JSON."""
     write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", path)
+
+
+def write_together(writers: Mapping[Path, Callable[[Path], object]]) -> None:
+    """Write all files under temporary names beside their targets, then rename them."""
+    temporary = {target: target.with_name(f".{target.name}.part") for target in writers}
+    try:
+        for target, write in writers.items():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write(temporary[target])
+        for target, part in temporary.items():
+            part.replace(target)
+    finally:
+        for part in temporary.values():
+            part.unlink(missing_ok=True)

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from rcwt.base.records import Response, Status, Usage
 from rcwt.base.request import Request
-from rcwt.config.schema import Price
+from rcwt.config.schema import PriceEntry
 from rcwt.reader import reader
 
 
@@ -16,7 +16,7 @@ def _read(messages: tuple[tuple[str, str], ...], max_tokens: int) -> reader.Read
     return reader.answer([{"role": role, "content": content} for role, content in messages], max_tokens)
 
 
-def ask_reader(request: Request, price: Price) -> Response:
+def ask_reader(request: Request, price: PriceEntry) -> Response:
     """The reader's response to a request."""
     started = time.perf_counter()
     max_tokens = int(request.params["max_tokens"])

@@ -13,7 +13,7 @@ from rcwt.base.keys import read_key
 from rcwt.calls.responses import ResponseCache
 from rcwt.config.schema import Config
 from rcwt.spend.asked_again import notes
-from rcwt.spend.plan import Cells, Planner, line, network_calls, refusal
+from rcwt.spend.plan import PlannedCells, Planner, line, network_calls, refusal
 from rcwt.study.study import Study
 
 
@@ -25,12 +25,12 @@ class MissingKeyError(RcwtError):
     """A key is not in the environment that the jobs of a run are given."""
 
 
-def planned_cells(workflow: Any, study: Study) -> Cells:
+def planned_cells(workflow: Any, study: Study) -> PlannedCells:
     """The cells whose calls or scores a Snakemake workflow has to make, once its jobs are known."""
     judges = study.config.model_judges
     answered = [(cell.condition, cell.model) for cell in _wildcards(workflow, "calls")]
     judged = [(cell.condition, cell.model, cell.judge) for cell in _wildcards(workflow, "scores")]
-    return Cells(tuple(sorted(answered)), tuple(sorted(cell for cell in judged if cell[2] in judges)))
+    return PlannedCells(tuple(sorted(answered)), tuple(sorted(cell for cell in judged if cell[2] in judges)))
 
 
 def _wildcards(workflow: Any, rule: str) -> Iterator[Any]:

@@ -36,7 +36,7 @@ _DELIMITERS = ",;\t"
 _FORMULA = re.compile(r"'*\s*[=+@＝＋＠−－-]|'*[\t\r\n]")
 _MARK = "'"
 
-Row = Mapping[str, Any]
+AuditRow = Mapping[str, Any]
 
 
 class AuditError(RcwtError):
@@ -44,10 +44,10 @@ class AuditError(RcwtError):
 
 
 @dataclass(frozen=True)
-class Cell:
+class AuditedCell:
     """One cell of the run: its row of the manifest, its trials and the items they are scored by."""
 
-    condition: Row
+    condition: AuditRow
     records: Sequence[TrialRecord]
     items: Sequence[Item]
 
@@ -57,8 +57,8 @@ class Cell:
 
 
 def cells_of(
-    manifest: Sequence[Row], files: CellFiles, models: Sequence[str], items: Mapping[str, Sequence[Item]]
-) -> Iterator[Cell]:
+    manifest: Sequence[AuditRow], files: CellFiles, models: Sequence[str], items: Mapping[str, Sequence[Item]]
+) -> Iterator[AuditedCell]:
     """The cells of a run that judges score. `items` is by task folder.
 
     Raises StaleResultError for a cell that is not the planned one.
@@ -68,26 +68,26 @@ def cells_of(
             continue
         for model in models:
             records = checked_records(condition, files.calls(model, condition["condition"]))
-            yield Cell(condition, records, items[condition["task"]])
+            yield AuditedCell(condition, records, items[condition["task"]])
 
 
-def draw(cells: Iterator[Cell], per_cell: int, seed: int) -> tuple[list[Row], list[Row]]:
+def draw(cells: Iterator[AuditedCell], per_cell: int, seed: int) -> tuple[list[AuditRow], list[AuditRow]]:
     """Rows of the sample and of its key: `per_cell` answered trials of each cell, or all where it has fewer.
 
     Which ones depends on `seed`; a larger `per_cell` adds to a smaller one, and more trials leave most as they are.
     Rows are ordered by sample id, which says nothing of where a trial comes from.
     """
-    chosen: list[tuple[str, TrialRecord, Cell]] = []
+    chosen: list[tuple[str, TrialRecord, AuditedCell]] = []
     for cell in cells:
         ranked = sorted(cell.answers().items(), key=lambda named: digest(["audit sample", seed, named[0]]))
         chosen += [(name, record, cell) for name, record in ranked[:per_cell]]
     chosen.sort(key=lambda entry: entry[0])
-    sample: list[Row] = [
+    sample: list[AuditRow] = [
         {"sample": name, "reply": reply_of(record), "item": item.id, "statement": item.statement, "score": ""}
         for name, record, cell in chosen
         for item in cell.items
     ]
-    key: list[Row] = [
+    key: list[AuditRow] = [
         {
             **{column: cell.condition[column] for column in KEY_COLUMNS if column in cell.condition},
             "sample": name,
@@ -113,7 +113,7 @@ def read_text(cell: str) -> str:
     return cell[1:] if cell.startswith(_MARK) and _FORMULA.match(cell) else cell
 
 
-def write_rows(rows: Sequence[Row], columns: Sequence[str], path: Path) -> None:
+def write_rows(rows: Sequence[AuditRow], columns: Sequence[str], path: Path) -> None:
     """Write a CSV file for a spreadsheet; every cell is quoted, because replies hold line ends of all kinds."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n", quoting=csv.QUOTE_ALL)
@@ -171,7 +171,7 @@ class _Checker:
         return AuditError(f"{self.path}:{line}: column '{column}': found {found}; accepted: {accepted}. {remedy}")
 
 
-def read_scored(path: Path, cells: Iterator[Cell]) -> dict[str, dict[str, int]]:
+def read_scored(path: Path, cells: Iterator[AuditedCell]) -> dict[str, dict[str, int]]:
     """The scores of a sample that a person has filled in: 0 or 1 by sample id and item; an open one is not there.
 
     Raises AuditError naming file and line for an id or item that the run does not have, a row that is there twice, a
