@@ -11,7 +11,7 @@ import pytest
 from test_tables import CEILING, GEMINI, main_rows, make_cells, reader_cells
 
 from rcwt.analysis.cells import write_csv
-from rcwt.report.summary import WIDTH, baseline, cost, summary, theta, whole_down_to, why_not_identified
+from rcwt.report.summary import WIDTH, baseline, cost, fewest_tokens_whole, summary, theta, why_not_identified
 from rcwt.trials.schema import TRIAL_SCHEMA, read_table, write_table
 
 READER = "reader (extractive reader, not a language model)"
@@ -276,4 +276,4 @@ def test_the_script_reads_what_the_pipeline_writes(tmp_path: Path, root: Path) -
 def test_down_to_where_a_task_stayed_whole_is_what_was_measured(hits: list[int | None], said: str) -> None:
     # W - c by the design: 4 096 less 0, 939, 1 879, 2 819, … 3 683.
     cells = make_cells(main_rows("m", hits))
-    assert whole_down_to(cells[cells["order"] == "pooled"]) == said
+    assert fewest_tokens_whole(cells[cells["order"] == "pooled"]) == said

@@ -125,7 +125,7 @@ def _base_rows(found: Scaling, curves: pd.DataFrame, model: str, fitted: bool) -
     cells = found.at(found.base).of(model)
     if cells.empty:
         return [("baseline accuracy", f"no calls at W = {found.base}")]
-    rows = [("baseline accuracy", baseline(cells)), ("whole down to", whole_down_to(cells))]
+    rows = [("baseline accuracy", baseline(cells)), ("whole down to", fewest_tokens_whole(cells))]
     if fitted:
         key = _fit_key(found, found.base, model)
         rows.append(("theta", theta(fit_of(curves, *key), cells)))
@@ -223,7 +223,7 @@ def baseline(cells: pd.DataFrame) -> str:
     return f"{accuracy or 'not scored'} at q = {printed_percent(first['q'])} %"
 
 
-def whole_down_to(cells: pd.DataFrame) -> str:
+def fewest_tokens_whole(cells: pd.DataFrame) -> str:
     """The fewest tokens the task kept, instruction included, while all calls with as many or more stayed whole.
 
     Whole is `WHOLE` of the accuracy at the smallest share. `cells` are one model's pooled rows of one window; this is
