@@ -48,3 +48,11 @@ def test_no_source_file_is_long(root: Path) -> None:
     sources = [path for path in tracked(root) if path.suffix in {".py", ".smk"} and "tests" not in path.parts]
     long = {path.name: lines for path in sources if (lines := len(path.read_text().splitlines())) > 400}
     assert long == {}
+
+
+def test_tests_import_what_they_share_from_the_fixtures_alone(root: Path) -> None:
+    """No test imports a test, in a process of its own either; a fixture needs no import."""
+    sources = [path for path in tracked(root) if path.suffix == ".py" and root / "tests" in path.parents]
+    alone = {path.stem for path in sources if path.parent.name != "fixtures"}
+    imports = re.compile(rf"\b(?:from|import) ({'|'.join(alone)})\b")
+    assert {path.name: found for path in sources if (found := imports.findall(path.read_text()))} == {}
