@@ -56,3 +56,22 @@ def test_tests_import_what_they_share_from_the_fixtures_alone(root: Path) -> Non
     alone = {path.stem for path in sources if path.parent.name != "fixtures"}
     imports = re.compile(rf"\b(?:from|import) ({'|'.join(alone)})\b")
     assert {path.name: found for path in sources if (found := imports.findall(path.read_text()))} == {}
+
+
+def test_a_fresh_clone_has_a_results_folder_with_a_readme_and_git_ignores_the_rest(root: Path) -> None:
+    results = root / "results"
+    assert [path for path in tracked(root) if results in path.parents] == [results / "README.md"]
+    paths = ["results/README.md", "results/config.yaml", "results/tables/table_a1.md", "results/published/README.md"]
+    ignored = subprocess.run(["git", "check-ignore", *paths], cwd=root, capture_output=True, text=True, check=False)
+    assert ignored.stdout.splitlines() == paths[1:]
+
+
+def test_results_readme_names_what_a_run_leaves(root: Path) -> None:
+    """Each file of docs/data.md by its first part, so that the page knows all that appears."""
+    files = re.findall(
+        r"(?m)^\| `([^`]+)` \|", (root / "docs/data.md").read_text().partition("## Files")[2].partition("\n## ")[0]
+    )
+    assert len(files) > 30
+    page = (root / "results/README.md").read_text()
+    named = {name.partition("/")[0] for name in re.findall(r"`([^`\s]+)`", page)}
+    assert {name.partition("/")[0] for name in files} - {"published_files.csv"} <= named
