@@ -75,3 +75,18 @@ def test_results_readme_names_what_a_run_leaves(root: Path) -> None:
     page = (root / "results/README.md").read_text()
     named = {name.partition("/")[0] for name in re.findall(r"`([^`\s]+)`", page)}
     assert {name.partition("/")[0] for name in files} - {"published_files.csv"} <= named
+
+
+def test_the_hooks_before_a_commit_are_the_checks_of_ci(root: Path) -> None:
+    [local] = yaml.safe_load((root / ".pre-commit-config.yaml").read_text())["repos"]
+    checks = (root / ".ci/run").read_text().partition("Style, lint, types")[2].splitlines()[1:]
+    assert [hook["entry"] for hook in local["hooks"]] == checks
+    for hook in local["hooks"]:  # the whole project by the environment's own tools, whatever is committed
+        assert (hook["language"], hook["always_run"], hook["pass_filenames"]) == ("system", True, False)
+
+
+def test_ci_runs_on_the_oldest_python_that_is_accepted(root: Path) -> None:
+    [job] = yaml.safe_load((root / ".github/workflows/ci.yml").read_text())["jobs"].values()
+    assert job["steps"][-1] == {"run": ".ci/run"}
+    accepted = tomllib.loads((root / "pyproject.toml").read_text())["project"]["requires-python"]
+    assert accepted == ">=" + job["strategy"]["matrix"]["python-version"][0]
