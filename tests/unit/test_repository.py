@@ -90,3 +90,32 @@ def test_ci_runs_on_the_oldest_python_that_is_accepted(root: Path) -> None:
     assert job["steps"][-1] == {"run": ".ci/run"}
     accepted = tomllib.loads((root / "pyproject.toml").read_text())["project"]["requires-python"]
     assert accepted == ">=" + job["strategy"]["matrix"]["python-version"][0]
+
+
+def test_every_link_between_pages_leads_somewhere(root: Path) -> None:
+    pages = [path for path in tracked(root) if path.suffix == ".md" and "templates" not in path.parts]
+    links = [
+        (page, *link.partition("#")[::2])
+        for page in pages
+        for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text())
+        if "://" not in link
+    ]
+    assert {page.name for page, *_ in links} >= {"README.md", "CONTRIBUTING.md", "guide.md"}
+    for page, name, heading in links:
+        target = page.parent / name if name else page
+        assert target.exists(), f"{page.name}: {name}"
+        assert not heading or heading in headings(target), f"{page.name}: {name}#{heading}"
+
+
+def headings(page: Path) -> set[str]:
+    """Where a link can lead within a page: its headings in small letters, hyphens for spaces."""
+    found = re.findall(r"(?m)^#+ (.+)$", page.read_text())
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in found}
+
+
+def test_every_file_that_contributing_names_is_there(root: Path) -> None:
+    named = re.findall(r"`((?:\w+/)+[\w.]+)`", (root / "CONTRIBUTING.md").read_text())
+    files = [name for name in named if "NAME" not in name and "." in name]
+    assert len(files) > 30
+    places = (root, root / "workflow/rcwt")
+    assert [name for name in files if not any((place / name).is_file() for place in places)] == []
