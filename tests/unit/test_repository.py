@@ -100,7 +100,7 @@ def test_every_link_between_pages_leads_somewhere(root: Path) -> None:
         for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text())
         if "://" not in link
     ]
-    assert {page.name for page, *_ in links} >= {"README.md", "CONTRIBUTING.md", "guide.md"}
+    assert {page.name for page, *_ in links} >= {"README.md", "guide.md"}
     for page, name, heading in links:
         target = page.parent / name if name else page
         assert target.exists(), f"{page.name}: {name}"
