@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from drawn import drawn_texts, texts
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from test_figures import drawn_texts, texts
 from window_cells import DESIGN, ceiling, gpt_cells, window_cells
 
 from rcwt.analysis.cells import write_csv

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from drawn import drawn_texts, texts
+from main_task import CEILING, main_rows, make_cells, reader_cells, reference_cells
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.text import Text
-from test_tables import CEILING, GEMINI, GPT, HAIKU, main_rows, make_cells, reader_cells, reference_cells
+from paper_rows import GEMINI, GPT, HAIKU
 
 from rcwt.analysis.cells import write_csv
 from rcwt.analysis.refits import CURVE_COLUMNS
@@ -48,22 +49,6 @@ def points(figure: Figure, label: str) -> list[tuple[float, float]]:
     found = [line for axes in figure.axes for line in axes.get_lines() if line.get_label() == label]
     data = [np.column_stack(line.get_data()) for line in found]
     return [(float(x), float(y)) for points_of in data for x, y in points_of]
-
-
-def texts(figure: Figure) -> list[str]:
-    """All texts of a figure, multi-line ones by line."""
-    return [line for text in figure.findobj(Text) for line in text.get_text().split("\n")]
-
-
-def drawn_texts(figure: Figure) -> list[Text]:
-    """The texts that are on paper: matplotlib keeps labels of ticks outside the limits, and draws them not."""
-    every = [*figure.axes, *(child for axes in figure.axes for child in axes.child_axes)]
-    unseen = set()
-    for axis in (axis for axes in every for axis in (axes.xaxis, axes.yaxis)):
-        low, high = sorted(axis.get_view_interval())
-        unseen |= {tick.label1 for tick in axis.get_major_ticks() if not low <= tick.get_loc() <= high}
-    found = figure.findobj(Text)
-    return [text for text in found if text.get_text() and text.get_visible() and text not in unseen]
 
 
 def many(count: int) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from test_tables import GEMINI, GPT, HAIKU
+from paper_rows import GEMINI, GPT, HAIKU
 from window_cells import DESIGN, window_cells
 
 from rcwt.analysis.cells import write_csv

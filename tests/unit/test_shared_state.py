@@ -22,7 +22,7 @@ from rcwt.calls.run_state import Journal, RunState
 from rcwt.calls.shared_ledger import Books, SharedLedger
 from rcwt.calls.shared_limits import SharedLimiter
 
-PROCESS = Path(__file__).with_name("shared_process.py")
+PROCESS = Path(__file__).parents[1] / "fixtures/shared_process.py"
 #: Two folders, separated by a colon, at which two nodes see one folder of a shared file system.
 MOUNTS = "RCWT_TEST_MOUNTS"
 D = Decimal

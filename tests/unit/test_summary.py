@@ -8,28 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from test_tables import CEILING, GEMINI, main_rows, make_cells, reader_cells
+from main_task import main_rows, make_cells, make_trials, reader_cells
+from paper_rows import GEMINI
 
 from rcwt.analysis.cells import write_csv
 from rcwt.report.summary import WIDTH, baseline, cost, fewest_tokens_whole, summary, theta, why_not_identified
-from rcwt.trials.schema import TRIAL_SCHEMA, read_table, write_table
 
 READER = "reader (extractive reader, not a language model)"
-
-
-def make_trials(tmp_path: Path, model: str, **values: Any) -> pd.DataFrame:
-    """Forty calls a share of the main task, as they are read from `trials.parquet`."""
-    rows: list[dict[str, Any]] = []
-    for row in main_rows(model, [int(320 * ceiling) for ceiling in CEILING]):
-        for order in ("coord_first", "reason_first"):
-            for trial in range(20):
-                call = {"source": "run", "experiment": "fixed_budget", "kind": "fixed_budget", "window": 4096}
-                call |= {"order": order, "trial": trial}
-                call |= {"model": model, "q": row["q"], "status": "ok", "hits": 8, "possible": 8}
-                call |= {"headline_judge": "rules", "cost_usd": 0.0, "finish_reason": "stop", "completion_tokens": 9}
-                rows.append(call | values)
-    write_table(pd.DataFrame(rows), TRIAL_SCHEMA, tmp_path / f"{model}.parquet")
-    return read_table(tmp_path / f"{model}.parquet")
 
 
 def fit(**values: Any) -> "pd.Series[Any]":

@@ -5,15 +5,12 @@ out as what it truly is. litellm is the real one; the server is tests/fixtures/f
 """
 
 import pytest
-from wire_helpers import KEY, KEY_ENV, PARAMS, PROTOCOLS, ask
+from wire_helpers import PARAMS, PROTOCOLS, ask
 
 from rcwt.wire.faults import TransientFault
 from rcwt.wire.replies import WireReply
 
-
-@pytest.fixture(autouse=True)
-def _planted_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(KEY_ENV, KEY)
+pytestmark = pytest.mark.usefixtures("planted_key")
 
 
 # What each act is, as (status, finish reason) on the three protocols.

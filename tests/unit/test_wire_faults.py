@@ -7,17 +7,14 @@ from typing import Any
 import pytest
 from fault_replies import Answer, body_of
 from fault_server import FaultServer
-from wire_helpers import KEY, KEY_ENV, PROTOCOLS, ask, endpoint, outcome, run
+from wire_helpers import KEY, PROTOCOLS, ask, endpoint, outcome, run
 
 from rcwt.base.keys import SCRUBBED
 from rcwt.wire.exchange import LONGEST_BODY
 from rcwt.wire.faults import PermanentFault, TransientFault
 from rcwt.wire.replies import WireReply
 
-
-@pytest.fixture(autouse=True)
-def _planted_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(KEY_ENV, KEY)
+pytestmark = pytest.mark.usefixtures("planted_key")
 
 
 # Statuses of issue 3, 'Calls': the kind of the permanent ones, None for those that pass.

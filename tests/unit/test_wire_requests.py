@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from fault_server import FaultServer
-from wire_helpers import KEY, KEY_ENV, MESSAGES, PARAMS, PROTOCOLS, ask, endpoint, outcome, run
+from wire_helpers import KEY_ENV, MESSAGES, PARAMS, PROTOCOLS, ask, endpoint, outcome, run
 
 from rcwt.base.errors import ConfigError
 from rcwt.config.parameters import renamed
@@ -14,10 +14,7 @@ from rcwt.wire.faults import PermanentFault, TransientFault
 from rcwt.wire.replies import WireReply
 from rcwt.wire.wire import Endpoint
 
-
-@pytest.fixture(autouse=True)
-def _planted_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(KEY_ENV, KEY)
+pytestmark = pytest.mark.usefixtures("planted_key")
 
 
 SCHEMA = {

@@ -9,15 +9,10 @@ import re
 from pathlib import Path
 
 import pytest
-from projects import Project
+from projects import Project, cells
 
-CELL_RULES = ("prompt", "calls", "scores")
 TASK = "resources/templates/spec_recall"
 CONDITIONS = 2 * (9 + 9 + 8 + 8)
-
-
-def cells(plan: dict[str, int]) -> tuple[int, ...]:
-    return tuple(plan.get(rule, 0) for rule in CELL_RULES)
 
 
 def test_a_second_run_has_nothing_to_do(finished: Project) -> None:
