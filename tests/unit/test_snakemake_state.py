@@ -6,22 +6,24 @@ names, by what that function's docstring says of Snakemake's files, before the b
 
 import json
 import os
-import signal
+import re
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from snakemake.scheduling.job_scheduler import JobScheduler
+from snakemake.scheduling.job_scheduler import JobRateLimiter, JobScheduler
+from snakemake.settings.types import MaxJobsPerTimespan
 
 from rcwt.run import snakemake_state
 
-#: Two cells and one other job. Each function's answer is kept where a run uses it: while the Snakefile is read, before
-#: the first job, and when the process ends. The jobs of calls tell which process they run in.
+CHANGED = "Snakemake has changed: see rcwt.run.snakemake_state"
+
+#: Two cells and a job before them. What each function returns is kept where a run calls it: while the Snakefile is
+#: read, before the first job, and when the process ends. With `--config fail=yes` each cell fails and tells its process.
 SNAKEFILE = """
 import atexit, json, os, signal
 from pathlib import Path
@@ -64,7 +66,7 @@ onstart:
         only_touches=lambda: state.only_touches(workflow),
         planned_jobs=cells,
         look_for_jobs_once=looks,
-        signals=lambda: signal.getsignal(signal.SIGTERM).__qualname__,
+        handlers=lambda: [signal.getsignal(number).__qualname__ for number in (signal.SIGTERM, signal.SIGINT)],
     )
 
 rule all:
@@ -75,9 +77,9 @@ rule calls:
     output: "cells/{cell}"
     group: "calls"
     run:
-        if wildcards.cell in config.get("fails", ""):
-            raise ValueError("as asked for")
-        Path(output[0]).write_text(str(os.getpid()))
+        if config.get("fail"):
+            raise ValueError(f"cell in process {os.getpid()}")
+        Path(output[0]).touch()
 
 rule prompt:
     output: "prompt"
@@ -113,102 +115,117 @@ def workflow(tmp_path: Path) -> Workflow:
     return Workflow(tmp_path)
 
 
-def changed(found: dict[str, Any], **right: Any) -> None:
-    """Fail with the functions of `snakemake_state` whose answer is not the right one."""
+def hold(found: dict[str, Any], **right: Any) -> None:
+    """Hold what functions of `snakemake_state` said against what is right, by the name of each function."""
     for name, value in right.items():
-        assert found[name] == value, f"Snakemake has changed: see rcwt.run.snakemake_state.{name}"
+        assert found[name] == value, f"{CHANGED}.{name}"
 
 
 def test_a_run(workflow: Workflow) -> None:
     (workflow.folder / "mine.yaml").write_text("a: 1\n")
     (workflow.folder / "more.yaml").write_text("b: 2\n")
-    ended = workflow.run("all", "--configfile", "mine.yaml", "more.yaml", "--config", "c=3", "d=four")
+    ended = workflow.run(
+        "all", "--force-use-threads", "--configfile", "mine.yaml", "more.yaml", "--config", "three=3", "four=IV"
+    )
     assert ended.returncode == 0, ended.stderr
-    files = [str(workflow.folder / "mine.yaml"), str(workflow.folder / "more.yaml")]
-    changed(workflow.found("read"), config_files=files, config_arguments={"c": 3, "d": "four"}, is_job_process=False)
-    changed(
+    files = [str(workflow.folder / name) for name in ("mine.yaml", "more.yaml")]
+    arguments = {"three": 3, "four": "IV"}
+    hold(workflow.found("read"), config_files=files, config_arguments=arguments, is_job_process=False)
+    hold(
         workflow.found("start"),
         submits_jobs=False,
         only_touches=False,
         planned_jobs=["a", "b"],
         look_for_jobs_once=[[100, 1], None],
-        # `signals.install` is called in between: the handler that waits for the jobs is there, and gets its turn later.
-        signals="JobScheduler.exit_gracefully",
     )
-    # Jobs that are done are of the run still, and it was no dry one.
-    changed(workflow.found("end"), planned_jobs=["a", "b"], is_planned_dry_run=False)
+    # `signals.install` puts its own before these. That of SIGTERM takes the scheduler's lock and lets jobs end; Ctrl-C is
+    # raised, and cancels them.
+    assert workflow.found("start")["handlers"] == ["JobScheduler.exit_gracefully", "default_int_handler"], (
+        "Snakemake has changed: see rcwt.run.signals.install"
+    )
+    # Cells that are done are still of the run; and it was no dry one.
+    hold(workflow.found("end"), planned_jobs=["a", "b"], is_planned_dry_run=False)
 
 
-def test_a_limit_of_ones_own_is_kept(workflow: Workflow) -> None:
-    assert workflow.run("all", "--max-jobs-per-timespan", "50/1s").returncode == 0
-    changed(workflow.found("start"), look_for_jobs_once=[[50, 1], [50, 1]])
+def test_a_limit_of_ones_own_is_kept() -> None:
+    limiter = JobRateLimiter(MaxJobsPerTimespan.parse_choice("50/1s"))
+    workflow = SimpleNamespace(scheduler=SimpleNamespace(job_rate_limiter=limiter))
+    snakemake_state.look_for_jobs_once(workflow)
+    assert workflow.scheduler.job_rate_limiter is limiter
 
 
 def test_a_run_that_touches_files(workflow: Workflow) -> None:
-    assert workflow.run("all").returncode == 0
+    (workflow.folder / "cells").mkdir()
+    for made in ("prompt", "cells/a", "cells/b"):
+        (workflow.folder / made).touch()
     assert workflow.run("all", "--touch", "--forceall").returncode == 0
-    changed(workflow.found("start"), only_touches=True)
-
-
-def test_a_run_with_jobs_on_a_cluster(workflow: Workflow) -> None:
-    pytest.importorskip("snakemake_executor_plugin_cluster_generic", reason="see requirements-slurm.txt")
-    # Each is run here by the command that would submit it.
-    ended = workflow.run("all", "--executor", "cluster-generic", "--jobs", "2", "--cluster-generic-submit-cmd", "sh")
-    assert workflow.found("start")["submits_jobs"] is True, ended.stderr
+    hold(workflow.found("start"), only_touches=True)
 
 
 @pytest.mark.parametrize(
-    ("command", "is_planned"),
-    [(["-n", "all"], True), (["-n", "cells/a"], True), (["--rulegraph"], False), (["-n", "no_such_file"], False)],
+    ("command", "is_planned"), [(["-n", "cells/a"], True), (["-n", "no_such_file"], False), (["--rulegraph"], False)]
 )
 def test_a_dry_run_whose_jobs_are_known(workflow: Workflow, command: list[str], is_planned: bool) -> None:
     workflow.run(*command)
-    changed(workflow.found("end"), is_planned_dry_run=is_planned)
+    hold(workflow.found("end"), is_planned_dry_run=is_planned)
     if is_planned:
-        changed(workflow.found("end"), planned_jobs=["a"] if "cells/a" in command else ["a", "b"])
+        hold(workflow.found("end"), planned_jobs=["a"])
 
 
-#: How Snakemake starts the process of a job.
-JOB = ("--mode", "remote", "--force", "--no-hooks", "--nolock", "--allowed-rules", "calls", "cells/a", "cells/b")
-
-
-def test_the_cells_of_a_job_share_its_process(workflow: Workflow) -> None:
-    assert workflow.run("prompt").returncode == 0
-    ended = workflow.run(*JOB)
-    assert ended.returncode == 0, ended.stderr
-    changed(workflow.found("read"), is_job_process=True)
-    processes = {(workflow.folder / "cells" / cell).read_text() for cell in "ab"}
-    assert len(processes) == 1, "Snakemake has changed: see rcwt.run.snakemake_state.keep_in_one_process, use_threads"
-    groups = [line for line in ended.stderr.splitlines() if "group job" in line]
-    assert len(groups) == 1, "Snakemake has changed: see rcwt.run.snakemake_state.keep_in_one_process, group_components"
-
-
-def test_a_cell_that_fails_ends_no_other(workflow: Workflow) -> None:
-    assert workflow.run("prompt").returncode == 0
-    ended = workflow.run(*JOB, "--config", "fails=a")
-    print(ended.stderr)
-    assert ended.returncode == 1
+#: How Snakemake starts the process of a job with two cells.
+JOB = ("--mode", "remote", "--force", "--no-hooks", "--nolock", "--allowed-rules", "calls", "--", "cells/a", "cells/b")
+#: Jobs are submitted to this machine, by the plugin for any scheduler.
+CLUSTER = ("--executor", "cluster-generic", "--jobs", "2", "--seconds-between-status-checks", "1")
+#: Prints the id of a job once it has ended.
+SUBMIT = """#!/bin/sh
+sh "$1" > job.log 2>&1
+echo 1
+"""
 
 
 @pytest.fixture
-def timer() -> Iterator[Callable[[Callable[[], None]], None]]:
-    started: list[threading.Timer] = []
-    yield lambda call: started.append(threading.Timer(600, call)) or started[-1].start()
-    for one in started:
-        one.cancel()
+def cluster(workflow: Workflow) -> tuple[str, ...]:
+    """The arguments for jobs on a cluster."""
+    pytest.importorskip("snakemake_executor_plugin_cluster_generic", reason="install requirements-slurm.txt")
+    (workflow.folder / "submit.sh").write_text(SUBMIT)
+    (workflow.folder / "prompt").touch()
+    return (*CLUSTER, "--cluster-generic-submit-cmd", "sh submit.sh")
+
+
+def test_a_run_with_jobs_on_a_cluster(workflow: Workflow, cluster: tuple[str, ...]) -> None:
+    ended = workflow.run(*cluster, "cells/a")
+    assert ended.returncode == 0, ended.stderr
+    hold(workflow.found("start"), submits_jobs=True)
+
+
+def test_cells_of_a_job_share_its_process_and_fail_alone(workflow: Workflow) -> None:
+    (workflow.folder / "prompt").touch()
+    ended = workflow.run("--cores", "1", "--config", "fail=yes", *JOB)
+    hold(workflow.found("read"), is_job_process=True)
+    processes = re.findall(r"cell in process (\d+)", ended.stderr)
+    assert len(processes) == 2, f"{CHANGED}.keep_in_one_process: the second cell did not run (keep_going)"
+    assert len(set(processes)) == 1, f"{CHANGED}.keep_in_one_process: cells ran in processes of their own (use_threads)"
+
+
+def test_cells_of_a_job_stay_together(workflow: Workflow, cluster: tuple[str, ...]) -> None:
+    # As on Slurm, where the process of a job starts one more for each group.
+    ended = workflow.run(*cluster, *JOB)
+    assert ended.returncode == 0, ended.stderr
+    groups = ended.stderr.count("Group job calls")
+    assert groups == 1, f"{CHANGED}.keep_in_one_process: a group of its own for each cell (group_components)"
 
 
 def test_timers_of_snakemake_are_cancelled_and_no_others() -> None:
-    others = threading.Timer(600, lambda: None)
-    others.start()
     before = set(threading.enumerate())
     scheduler: Any = SimpleNamespace(_open_jobs=threading.Semaphore(0))
     JobScheduler._schedule_reevalutation(scheduler, 600)
     (theirs,) = set(threading.enumerate()) - before
+    other = threading.Timer(600, lambda: None)
+    other.start()
     snakemake_state.cancel_timers()
     theirs.join(60)
-    try:
-        assert not theirs.is_alive(), "Snakemake has changed: see rcwt.run.snakemake_state.cancel_timers"
-        assert others.is_alive()
-    finally:
-        others.cancel()
+    still_wait = (theirs.is_alive(), other.is_alive())
+    for timer in (theirs, other):
+        assert isinstance(timer, threading.Timer), f"{CHANGED}.cancel_timers"
+        timer.cancel()
+    assert still_wait == (False, True), f"{CHANGED}.cancel_timers"
