@@ -23,7 +23,8 @@ from rcwt.run import snakemake_state
 CHANGED = "Snakemake has changed: see rcwt.run.snakemake_state"
 
 #: Two cells and a job before them. What each function returns is kept where a run calls it: while the Snakefile is
-#: read, before the first job, and when the process ends. With `--config fail=yes` each cell fails and tells its process.
+#: read, before the first job, and when the process ends. With `--config fail=yes` each cell fails and tells its
+#: process.
 SNAKEFILE = """
 import atexit, json, os, signal
 from pathlib import Path
@@ -66,7 +67,7 @@ onstart:
         only_touches=lambda: state.only_touches(workflow),
         planned_jobs=cells,
         look_for_jobs_once=looks,
-        handlers=lambda: [signal.getsignal(number).__qualname__ for number in (signal.SIGTERM, signal.SIGINT)],
+        handler=lambda: signal.getsignal(signal.SIGTERM).__qualname__,
     )
 
 rule all:
@@ -138,11 +139,9 @@ def test_a_run(workflow: Workflow) -> None:
         planned_jobs=["a", "b"],
         look_for_jobs_once=[[100, 1], None],
     )
-    # `signals.install` puts its own before these. That of SIGTERM takes the scheduler's lock and lets jobs end; Ctrl-C is
-    # raised, and cancels them.
-    assert workflow.found("start")["handlers"] == ["JobScheduler.exit_gracefully", "default_int_handler"], (
-        "Snakemake has changed: see rcwt.run.signals.install"
-    )
+    # `signals.install` puts its own before this one, which takes the scheduler's lock and waits for jobs.
+    handler = workflow.found("start")["handler"]
+    assert handler == "JobScheduler.exit_gracefully", "Snakemake has changed: see rcwt.run.signals.install"
     # Cells that are done are still of the run; and it was no dry one.
     hold(workflow.found("end"), planned_jobs=["a", "b"], is_planned_dry_run=False)
 
