@@ -122,6 +122,13 @@ def hold(found: dict[str, Any], **right: Any) -> None:
         assert found[name] == value, f"{CHANGED}.{name}"
 
 
+def test_only_one_module_knows_snakemakes_workflow(root: Path) -> None:
+    sources = [*(root / "workflow").rglob("*.py"), *(root / "workflow").rglob("*.smk"), root / "Snakefile"]
+    # `workflow.basedir` is documented.
+    users = {path.name for path in sources if re.search(r"\bworkflow\.(?!basedir\b)[a-z]", path.read_text())}
+    assert users == {"snakemake_state.py"}
+
+
 def test_a_run(workflow: Workflow) -> None:
     (workflow.folder / "mine.yaml").write_text("a: 1\n")
     (workflow.folder / "more.yaml").write_text("b: 2\n")
