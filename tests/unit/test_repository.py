@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 
 def tracked(root: Path) -> list[Path]:
@@ -23,12 +24,12 @@ def pins(root: Path, name: str) -> dict[str, str]:
 
 def test_every_direct_dependency_is_pinned_and_the_same_everywhere(root: Path) -> None:
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
-    direct = {name.lower() for name in project["dependencies"]}
-    assert direct <= set(pins(root, "requirements.txt"))
+    bounds = {bound.name.lower(): bound.specifier for bound in map(Requirement, project["dependencies"])}
+    pinned = {name: version for name, version in pins(root, "requirements.txt").items() if name in bounds}
+    assert set(bounds) == set(pinned)
+    assert [name for name in pinned if pinned[name] not in bounds[name]] == []
     environment = yaml.safe_load((root / "workflow/envs/rcwt.yaml").read_text())["dependencies"][-1]["pip"]
-    assert {line.lower() for line in environment} == {
-        f"{name}=={pins(root, 'requirements.txt')[name]}" for name in direct
-    }
+    assert {line.lower() for line in environment} == {f"{name}=={version}" for name, version in pinned.items()}
 
 
 def test_every_requirement_has_one_version(root: Path) -> None:
