@@ -19,9 +19,9 @@ from paper_rows import GEMINI, GPT, HAIKU
 
 from rcwt.analysis.cells import write_csv
 from rcwt.analysis.refits import CURVE_COLUMNS
-from rcwt.analysis.selection import select
 from rcwt.report import figure_1
 from rcwt.report.figures import PALETTE, SMALL, legend_columns, looks, readable_ticks, save, split, style
+from rcwt.report.selection import select
 
 LABEL = "extractive reader, not a language model"
 NO_CURVES = pd.DataFrame()

@@ -15,7 +15,6 @@ from main_task import main_rows, make_cells, reader_cells, reference_cells
 from paper_rows import GEMINI, GPT, HAIKU
 
 from rcwt.analysis.cells import read_cells, write_csv
-from rcwt.analysis.selection import TableError, add_selection_arguments, paper_order, select, select_from
 from rcwt.report.printing import (
     PrintedTable,
     as_csv,
@@ -25,6 +24,7 @@ from rcwt.report.printing import (
     printed_percent,
     round_half_up,
 )
+from rcwt.report.selection import TableError, add_selection_arguments, paper_order, select, select_from
 from rcwt.report.table_a1 import caption_a1, note_a1, table_a1, table_a1_for_people
 
 

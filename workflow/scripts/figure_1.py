@@ -3,10 +3,10 @@
 import argparse
 
 from rcwt.analysis.gathering import add_planned_argument, gather_cells
-from rcwt.analysis.selection import add_selection_arguments, read_curves, select_from
 from rcwt.base.scripting import exit_on_error
 from rcwt.report.figure_1 import NOT_PRINTED, draw, printed_values
 from rcwt.report.figures import save
+from rcwt.report.selection import add_selection_arguments, read_curves, select_from
 
 
 @exit_on_error

@@ -4,10 +4,10 @@ import argparse
 from typing import Any
 
 from rcwt.analysis.gathering import add_planned_argument, gather_cells
-from rcwt.analysis.selection import add_selection_arguments, select_windows
 from rcwt.base.scripting import exit_on_error
 from rcwt.report.figure_2 import draw
 from rcwt.report.figures import save
+from rcwt.report.selection import add_selection_arguments, select_windows
 
 
 @exit_on_error

@@ -23,14 +23,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from rcwt.analysis.cells import MAIN_WINDOW
 from rcwt.analysis.curves import logistic
 from rcwt.analysis.intervals import Floats
-from rcwt.analysis.selection import (
-    MAIN_EXPERIMENT,
-    MAIN_WINDOW,
-    Selection,
-    fit_of,
-)
 from rcwt.report.figures import (
     NORMAL,
     SMALL,
@@ -46,6 +41,7 @@ from rcwt.report.figures import (
     split,
     style,
 )
+from rcwt.report.selection import MAIN_EXPERIMENT, Selection, fit_of
 
 CEILING_COLOUR = "#BDBDBD"
 BAND_COLOUR = "#F4F4F4"

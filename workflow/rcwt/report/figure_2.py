@@ -21,7 +21,6 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from rcwt.analysis.selection import Selection
 from rcwt.report.figures import (
     NORMAL,
     WIDTH,
@@ -33,6 +32,7 @@ from rcwt.report.figures import (
     readable_ticks,
     style,
 )
+from rcwt.report.selection import Selection
 
 CEILING_COLOUR = "#D5D5D5"
 #: Windows from the smallest to the largest: dashes that print tells apart, and from a pale to the full colour.
