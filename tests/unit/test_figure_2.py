@@ -17,8 +17,8 @@ from test_figures import drawn_texts, texts
 from window_cells import DESIGN, ceiling, gpt_cells, window_cells
 
 from rcwt.analysis.cells import write_csv
-from rcwt.analysis.selection import select_windows
 from rcwt.report.figures import SMALL, save, style
+from rcwt.report.selection import select_windows
 
 LABEL = "extractive reader, not a language model"
 

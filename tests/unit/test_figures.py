@@ -20,8 +20,8 @@ from test_tables import CEILING, GEMINI, GPT, HAIKU, main_rows, make_cells, read
 
 from rcwt.analysis.cells import write_csv
 from rcwt.analysis.refits import CURVE_COLUMNS
-from rcwt.analysis.selection import select
 from rcwt.report.figures import PALETTE, SMALL, legend_columns, looks, readable_ticks, save, split, style
+from rcwt.report.selection import select
 
 LABEL = "extractive reader, not a language model"
 NO_CURVES = pd.DataFrame()

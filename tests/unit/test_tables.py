@@ -14,7 +14,6 @@ import pandas as pd
 import pytest
 
 from rcwt.analysis.cells import CELL_COLUMNS, read_cells, write_csv
-from rcwt.analysis.selection import TableError, add_selection_arguments, paper_order, select, select_from
 from rcwt.report.printing import (
     PrintedTable,
     as_csv,
@@ -24,6 +23,7 @@ from rcwt.report.printing import (
     printed_percent,
     round_half_up,
 )
+from rcwt.report.selection import TableError, add_selection_arguments, paper_order, select, select_from
 from rcwt.report.table_a1 import caption_a1, note_a1, table_a1, table_a1_for_people
 
 GEMINI, HAIKU, GPT = "gemini-2.0-flash", "claude-haiku-4-5-20251001", "gpt-4.1-mini"

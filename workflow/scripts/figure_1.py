@@ -24,18 +24,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from rcwt.analysis.cells import MAIN_WINDOW
 from rcwt.analysis.curves import logistic
 from rcwt.analysis.gathering import add_planned_argument, gather_cells
 from rcwt.analysis.intervals import Floats
-from rcwt.analysis.selection import (
-    MAIN_EXPERIMENT,
-    MAIN_WINDOW,
-    Selection,
-    add_selection_arguments,
-    fit_of,
-    read_curves,
-    select_from,
-)
 from rcwt.base.scripting import exit_on_error
 from rcwt.report.figures import (
     NORMAL,
@@ -52,6 +44,14 @@ from rcwt.report.figures import (
     save,
     split,
     style,
+)
+from rcwt.report.selection import (
+    MAIN_EXPERIMENT,
+    Selection,
+    add_selection_arguments,
+    fit_of,
+    read_curves,
+    select_from,
 )
 
 CEILING_COLOUR = "#BDBDBD"

@@ -23,7 +23,6 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from rcwt.analysis.gathering import add_planned_argument, gather_cells
-from rcwt.analysis.selection import Selection, add_selection_arguments, select_windows
 from rcwt.base.scripting import exit_on_error
 from rcwt.report.figures import (
     NORMAL,
@@ -37,6 +36,7 @@ from rcwt.report.figures import (
     save,
     style,
 )
+from rcwt.report.selection import Selection, add_selection_arguments, select_windows
 
 CEILING_COLOUR = "#D5D5D5"
 #: Windows from the smallest to the largest: dashes that print tells apart, and from a pale to the full colour.

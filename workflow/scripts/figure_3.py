@@ -20,10 +20,10 @@ from matplotlib.lines import Line2D
 
 from rcwt.analysis.displacement import read_displacement
 from rcwt.analysis.intervals import Floats
-from rcwt.analysis.selection import SOURCES, paper_order
 from rcwt.base.scripting import exit_on_error
 from rcwt.reader.reader import LABEL, NAME
 from rcwt.report.figures import NORMAL, PALETTE, WIDTH, Series, legend_columns, message_figure, save, style
+from rcwt.report.selection import SOURCES, paper_order
 
 FIXED = Series(PALETTE["vermilion"], "s")
 INTACT = Series(PALETTE["blue"], "o")

@@ -17,6 +17,8 @@ from rcwt.base.statuses import NON_ANSWERS, ORDERS, PROMPT_CUT, STATUSES
 from rcwt.trials.judged import BUDGET, StatisticsError, judged_calls
 
 POOLED = "pooled"
+#: Window of the paper's main experiment, in tokens: the one to show or compare where several are measured.
+MAIN_WINDOW = 4096
 CELL_KEY = ["source", "experiment", "window", "model", "judge", "order", "q"]
 CELL_COLUMNS = [
     *CELL_KEY,

@@ -12,18 +12,8 @@ from typing import Any
 
 import pandas as pd
 
-from rcwt.analysis.cells import POOLED
+from rcwt.analysis.cells import MAIN_WINDOW, POOLED
 from rcwt.analysis.curves import MIN_FALL, P0_BOUNDS, SLOPE
-from rcwt.analysis.selection import (
-    MAIN_EXPERIMENT,
-    MAIN_WINDOW,
-    SOURCES,
-    Selection,
-    fit_of,
-    paper_order,
-    select,
-    select_windows,
-)
 from rcwt.base.statuses import NON_ANSWERS, PROMPT_CUT
 from rcwt.base.visible import visible
 from rcwt.config.schema import RULES_JUDGE
@@ -33,6 +23,15 @@ from rcwt.report.printed import comparison
 from rcwt.report.printing import printed_accuracy, printed_percent
 from rcwt.report.remarks import remarks
 from rcwt.report.scaling import Scaling, scaling
+from rcwt.report.selection import (
+    MAIN_EXPERIMENT,
+    SOURCES,
+    Selection,
+    fit_of,
+    paper_order,
+    select,
+    select_windows,
+)
 from rcwt.trials.caps import Caps
 
 #: No line is longer.

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from rcwt.analysis.cells import POOLED
+from rcwt.analysis.cells import MAIN_WINDOW, POOLED
 from rcwt.base.errors import RcwtError
 from rcwt.base.sealed import read_csv
 from rcwt.reader.reader import LABEL as READER_LABEL
@@ -19,9 +19,6 @@ PAPER_MODELS = ("gemini-2.0-flash", "claude-haiku-4-5-20251001", "gpt-4.1-mini")
 
 
 MAIN_EXPERIMENT = "fixed_budget"
-
-
-MAIN_WINDOW = 4096
 
 
 ORIGINAL_JUDGE = "original"
