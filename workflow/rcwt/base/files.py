@@ -12,13 +12,9 @@ from pathlib import Path
 from typing import Any
 
 _numbers = itertools.count()
-
-
 _HALF_WRITTEN = re.compile(
     r"\.(?P<pid>[0-9]+)-[0-9]+@(?P<host>.+)\.part|\..+\.(json|yaml|log|csv|jsonl|md|tex|txt)\.(?P<old>[0-9]+)"
 )
-
-
 #: A file is written in less, in seconds.
 _WRITTEN_S, _DAY_S = 60.0, 86400.0
 
