@@ -9,19 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from judge_helpers import ITEMS, record
 
+from rcwt.base.spreadsheets import as_text, read_text
 from rcwt.scoring.by_human import by_human, sample_id
-from rcwt.trials.audit import (
-    KEY_COLUMNS,
-    SAMPLE_COLUMNS,
-    AuditedCell,
-    AuditError,
-    Row,
-    as_text,
-    draw,
-    read_scored,
-    read_text,
-    write_rows,
-)
+from rcwt.trials.audit import KEY_COLUMNS, SAMPLE_COLUMNS, AuditedCell, AuditError, Row, draw, read_scored, write_rows
 
 REPLY = 'The limit is 8KB; "one" week,\nor so.\r\n= not a formula\u2028end'
 

@@ -12,7 +12,8 @@ from main_task import main_rows, make_cells, make_trials, reader_cells
 from paper_rows import GEMINI
 
 from rcwt.analysis.cells import write_csv
-from rcwt.report.summary import WIDTH, baseline, cost, fewest_tokens_whole, summary, theta, why_not_identified
+from rcwt.report.identified import why_not_identified
+from rcwt.report.summary import WIDTH, baseline, cost, fewest_tokens_whole, summary, theta
 
 READER = "reader (extractive reader, not a language model)"
 

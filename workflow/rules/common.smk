@@ -11,7 +11,7 @@ from rcwt.run import process
 
 process.prepare(sys.path[0])
 
-from rcwt.base.digests import canonical_json, code_digest
+from rcwt.base.digests import canonical_json, code_digest, script_digest
 from rcwt.config.check import load
 from rcwt.run import hooks
 from rcwt.run.snakemake_state import config_arguments, config_files

@@ -23,7 +23,7 @@ rule published:
         artifact=STUDY.config.artifact,
         task="resources/templates/spec_recall",
         targets=STUDY.rescore_targets,
-        code=code_digest("published.artifact"),
+        code=script_digest,
     shell:
         "python {input.script} --artifact {params.artifact:q} --task {params.task:q} --rescore-targets {params.targets:q}"
         " --trials {output.trials:q} --scores {output.scores:q} --files {output.files:q}"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from rcwt.base.files import write_together
 from rcwt.base.scripting import exit_on_error
+from rcwt.base.spreadsheets import as_text
 from rcwt.published.artifact import import_artifact, main_task_ceilings, rescore_targets
 from rcwt.study.planned import Planned
-from rcwt.trials.audit import as_text
 from rcwt.trials.schema import SCORE_SCHEMA, TRIAL_SCHEMA, write_table
 
 

@@ -13,7 +13,15 @@ PACKAGE = Path(__file__).parents[1]
 #: so that a reworded error message reruns nothing. Each is named whole: others in its package may shape results.
 NEUTRAL = frozenset(
     {
-        *("base.digests", "base.errors", "base.files", "base.sealed", "base.spellings", "base.tokens"),
+        *(
+            "base.digests",
+            "base.errors",
+            "base.files",
+            "base.scripting",
+            "base.sealed",
+            "base.spellings",
+            "base.tokens",
+        ),
         *("config.check", "config.designs", "config.parameters", "config.results_folder", "config.schema"),
         *("config.thinking", "config.values", "config.yaml_files"),
         *("scoring.items", "study.planned", "study.study", "study.tasks", "analysis.gathering", "calls.runtime"),
@@ -53,6 +61,11 @@ def code_digest(*modules: str) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
+def script_digest(wildcards: object, input: Any) -> str:
+    """`code_digest` of what a rule's script imports, as a Snakemake parameter; the script itself is an input."""
+    return code_digest(*_imported(Path(input.script)))
+
+
 def code_of(*modules: str) -> set[str]:
     """The modules that `code_digest` covers."""
     wanted = [inner for name in modules for inner in _modules(name)]
@@ -75,9 +88,14 @@ def _modules(name: str) -> list[str]:
 
 @cache
 def _imports(name: str) -> list[str]:
-    """Modules of this package that a module imports, wherever in it."""
+    """Modules of this package that a module imports."""
+    return _imported(_path(name))
+
+
+def _imported(path: Path) -> list[str]:
+    """Modules of this package that a source file imports, wherever in it."""
     found: list[str] = []
-    for statement in _IMPORT.finditer(_path(name).read_text(encoding="utf-8")):
+    for statement in _IMPORT.finditer(path.read_text(encoding="utf-8")):
         # What is imported may itself be a module: `from rcwt.analysis import curves`.
         named = re.findall(r"\w+", statement["names"] or "")
         found += [statement["module"], *(f"{statement['module']}.{inner}" for inner in named)]

@@ -6,7 +6,6 @@ reply; what tells the model, the share or another judge's opinion stands in the 
 
 import csv
 import io
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from rcwt.base.errors import RcwtError
 from rcwt.base.files import write_text
 from rcwt.base.records import TrialRecord
 from rcwt.base.sealed import seal
+from rcwt.base.spreadsheets import as_text, read_text
 from rcwt.scoring.by_human import sample_id
 from rcwt.scoring.items import Item
 from rcwt.scoring.outcomes import reply_of
@@ -32,9 +32,6 @@ KEY_COLUMNS = (
 _SCORES = {"0": 0, "0.0": 0, "1": 1, "1.0": 1}
 #: What separates cells: a comma here, a semicolon or tab where a spreadsheet of another country saved the file.
 _DELIMITERS = ",;\t"
-# What a spreadsheet takes for a formula, or trims until it is one; and such a text with marks before it already.
-_FORMULA = re.compile(r"'*\s*[=+@＝＋＠−－-]|'*[\t\r\n]")
-_MARK = "'"
 
 AuditRow = Mapping[str, Any]
 
@@ -98,19 +95,6 @@ def draw(cells: Iterator[AuditedCell], per_cell: int, seed: int) -> tuple[list[A
         for name, record, cell in chosen
     ]
     return sample, key
-
-
-def as_text(cell: Any) -> Any:
-    """A cell that a spreadsheet shows and never calculates: a text that would be a formula begins with an apostrophe.
-
-    Numbers stay numbers. `read_text` gives every text back.
-    """
-    return _MARK + cell if isinstance(cell, str) and _FORMULA.match(cell) else cell
-
-
-def read_text(cell: str) -> str:
-    """The text that `as_text` made a cell of."""
-    return cell[1:] if cell.startswith(_MARK) and _FORMULA.match(cell) else cell
 
 
 def write_rows(rows: Sequence[AuditRow], columns: Sequence[str], path: Path) -> None:
