@@ -75,14 +75,57 @@ def _with_another_pattern(text: str) -> str:
     return text[: found.end(0) - 2] + f'- "added pattern"\n{found.group(1)}' + text[found.end(0) - 2 :]
 
 
-def test_scoring_code_reruns_scores_only(finished: Project) -> None:
-    finished.edit("workflow/rcwt/scoring/rules.py", lambda text: text + "\n# another line\n")
-    assert cells(finished.plan()) == (0, 0, CONDITIONS)
+@pytest.mark.parametrize(
+    ("module", "rerun"),
+    [
+        ("scoring/rules", (0, 0, CONDITIONS)),
+        ("run/score_cell", (0, 0, CONDITIONS)),
+        ("reader/reader", (0, CONDITIONS, CONDITIONS)),
+        ("base/number_words", (0, CONDITIONS, CONDITIONS)),  # the reader and the rules read them
+        ("wire/reading", (0, 0, 0)),  # no answer of a server is in these results
+    ],
+)
+def test_an_edit_of_what_cells_are_made_by_reruns_them(
+    finished: Project, module: str, rerun: tuple[int, int, int]
+) -> None:
+    finished.edit(f"workflow/rcwt/{module}.py", lambda text: text + "\n# another line\n")
+    assert cells(finished.plan()) == rerun
 
 
-def test_the_readers_code_reruns_its_calls(finished: Project) -> None:
-    finished.edit("workflow/rcwt/reader/reader.py", lambda text: text + "\n# another line\n")
-    assert cells(finished.plan()) == (0, CONDITIONS, CONDITIONS)
+@pytest.mark.parametrize("module", ["config/schema", "config/check", "study/study", "study/planned", "calls/runtime"])
+def test_an_edit_of_what_reaches_stages_as_parameters_reruns_nothing(finished: Project, module: str) -> None:
+    finished.edit(f"workflow/rcwt/{module}.py", lambda text: text + "\n# another line\n")
+    assert finished.plan() == {}
+
+
+def test_another_separator_of_blocks_is_another_prompt_wherever_there_are_two(finished: Project) -> None:
+    """Of `study.prompts` not the file counts but what it makes: the messages of each condition."""
+    finished.edit(
+        "workflow/rcwt/study/prompts.py", lambda text: text.replace(r'SEPARATOR = "\n\n"', r'SEPARATOR = "\n"')
+    )
+    without = 2 * 4  # in each window both orders have a share of 0 %
+    assert cells(finished.plan())[1:] == (CONDITIONS - without, CONDITIONS - without)
+
+
+@pytest.mark.parametrize(
+    ("module", "rules"),
+    [
+        ("analysis/accounts", {"window_accounts", "summary"}),
+        ("report/identified", {"summary", "table_2"}),
+        ("report/printing", {"table_a1", "table_1", "table_2", "intact_table", "summary"}),
+        ("analysis/displacement", {"displacement", "figure_3"}),
+        # The cells are counted by it.
+        ("trials/judged", {"intervals", "curves", "pack_items", "completeness", "judge_agreement", "displacement"}),
+    ],
+)
+def test_an_edit_of_a_module_reruns_what_reads_or_makes_by_it(finished: Project, module: str, rules: set[str]) -> None:
+    finished.edit(f"workflow/rcwt/{module}.py", lambda text: text + "\n# another line\n")
+    plan = finished.plan()
+    assert cells(plan) == (0, 0, 0)
+    assert rules <= set(plan)
+    assert not {"trials", "condition_manifest", "tokenize_templates"} & set(plan)
+    if module != "trials/judged":
+        assert set(plan) - {"all"} == rules
 
 
 def test_the_seed_reruns_intervals_and_what_is_below(finished: Project) -> None:
@@ -95,16 +138,11 @@ def test_the_seed_reruns_intervals_and_what_is_below(finished: Project) -> None:
 
 @pytest.mark.parametrize("figure", ["figure_1", "figure_2"])
 def test_a_colour_reruns_its_figure_only(finished: Project, figure: str) -> None:
-    finished.edit(f"workflow/scripts/{figure}.py", _another_colour)
+    finished.edit(f"workflow/rcwt/report/{figure}.py", _another_colour)
     plan = finished.plan()
     plan.pop("all", None)
     plan.pop("summary", None)  # it names the figure it stands beside
     assert plan == {figure: 1}
-
-
-def test_the_code_of_the_accounts_reruns_them_and_what_tells_of_them(finished: Project) -> None:
-    finished.edit("workflow/rcwt/analysis/accounts.py", lambda text: text + "\n# another line\n")
-    assert finished.plan() == {"all": 1, "summary": 1, "window_accounts": 1}
 
 
 def _another_colour(text: str) -> str:

@@ -4,7 +4,7 @@ import argparse
 
 from rcwt.analysis.displacement import read_displacement
 from rcwt.base.scripting import exit_on_error
-from rcwt.reader.reader import LABEL, NAME
+from rcwt.reader.label import LABEL, NAME
 from rcwt.report.figure_3 import draw
 from rcwt.report.figures import save
 from rcwt.report.selection import paper_order

@@ -8,6 +8,7 @@ from rcwt.base.records import Response, Status, Usage
 from rcwt.base.request import Request
 from rcwt.config.schema import PriceEntry
 from rcwt.reader import reader
+from rcwt.reader.label import NAME
 
 
 @lru_cache(maxsize=1024)
@@ -26,7 +27,7 @@ def ask_reader(request: Request, price: PriceEntry) -> Response:
         status=status,
         text=reply.text,
         finish_reason=reply.finish_reason,
-        returned_model=reader.NAME,
+        returned_model=NAME,
         response_id=None,
         system_fingerprint=request.endpoint,
         usage=Usage(prompt=reply.prompt_tokens, cached=0, completion=reply.completion_tokens, reasoning=0),

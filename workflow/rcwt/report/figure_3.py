@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from rcwt.analysis.intervals import Floats
-from rcwt.reader.reader import LABEL
+from rcwt.reader.label import LABEL
 from rcwt.report.figures import NORMAL, PALETTE, WIDTH, Series, legend_columns, message_figure, style
 from rcwt.report.selection import SOURCES
 

@@ -11,8 +11,8 @@ import pandas as pd
 from rcwt.analysis.cells import MAIN_WINDOW, POOLED
 from rcwt.base.errors import RcwtError
 from rcwt.base.sealed import read_csv
-from rcwt.reader.reader import LABEL as READER_LABEL
-from rcwt.reader.reader import NAME as READER_NAME
+from rcwt.reader.label import LABEL as READER_LABEL
+from rcwt.reader.label import NAME as READER_NAME
 
 #: The paper's models, in the paper's order; all others follow in the order of the cells.
 PAPER_MODELS = ("gemini-2.0-flash", "claude-haiku-4-5-20251001", "gpt-4.1-mini")

@@ -17,8 +17,8 @@ from rcwt.analysis.curves import SLOPE
 from rcwt.base.statuses import NON_ANSWERS, PROMPT_CUT
 from rcwt.base.visible import visible
 from rcwt.config.schema import RULES_JUDGE
-from rcwt.reader.reader import LABEL as READER_LABEL
-from rcwt.reader.reader import NAME as READER_NAME
+from rcwt.reader.label import LABEL as READER_LABEL
+from rcwt.reader.label import NAME as READER_NAME
 from rcwt.report.identified import why_not_identified
 from rcwt.report.printed import comparison
 from rcwt.report.printing import printed_accuracy, printed_percent

@@ -15,7 +15,7 @@ import pandas as pd
 from rcwt.analysis.cells import MAIN_WINDOW, POOLED, write_csv
 from rcwt.analysis.curves import fit
 from rcwt.base.files import write_text
-from rcwt.reader.reader import LABEL as READER_LABEL
+from rcwt.reader.label import LABEL as READER_LABEL
 from rcwt.report.identified import why_not_identified
 from rcwt.report.printing import PrintedTable, as_csv, as_latex, as_markdown, printed_percent
 from rcwt.report.selection import MAIN_EXPERIMENT, SOURCES, Selection, fit_of, select
