@@ -92,19 +92,35 @@ def test_an_edit_of_what_cells_are_made_by_reruns_them(
     assert cells(finished.plan()) == rerun
 
 
-@pytest.mark.parametrize("module", ["config/schema", "config/check", "study/study", "study/planned", "calls/runtime"])
+@pytest.mark.parametrize(
+    "module", ["config/parameters", "config/schema", "study/study", "study/tasks", "study/planned", "base/errors"]
+)
 def test_an_edit_of_what_reaches_stages_as_parameters_reruns_nothing(finished: Project, module: str) -> None:
     finished.edit(f"workflow/rcwt/{module}.py", lambda text: text + "\n# another line\n")
     assert finished.plan() == {}
 
 
-def test_another_separator_of_blocks_is_another_prompt_wherever_there_are_two(finished: Project) -> None:
-    """Of `study.prompts` not the file counts but what it makes: the messages of each condition."""
-    finished.edit(
-        "workflow/rcwt/study/prompts.py", lambda text: text.replace(r'SEPARATOR = "\n\n"', r'SEPARATOR = "\n"')
-    )
-    without = 2 * 4  # in each window both orders have a share of 0 %
-    assert cells(finished.plan())[1:] == (CONDITIONS - without, CONDITIONS - without)
+def test_code_that_changes_prompts_reruns_their_cells(finished: Project) -> None:
+    # What stands between two blocks; prompts of 0 % have one block.
+    def with_one_line_break(text: str) -> str:
+        return text.replace(r'SEPARATOR = "\n\n"', r'SEPARATOR = "\n"')
+
+    finished.edit("workflow/rcwt/study/prompts.py", with_one_line_break)
+    plan = finished.plan()
+    assert cells(plan) == (CONDITIONS - 8,) * 3
+    assert "condition_manifest" in plan
+
+
+def test_code_that_counts_the_tokens_of_prompts_writes_them_again(finished: Project) -> None:
+    finished.edit("workflow/rcwt/study/prompts.py", lambda text: text.replace("OVERHEAD = 2", "OVERHEAD = 3"))
+    assert finished.plan()["prompt"] == CONDITIONS
+
+
+def test_code_that_leaves_the_prompts_as_they_are_reruns_no_cell(finished: Project) -> None:
+    finished.edit("workflow/rcwt/study/prompts.py", lambda text: text + "\n# another line\n")
+    plan = finished.plan()
+    assert cells(plan) == (0, 0, 0)
+    assert {"condition_manifest", "trials"} <= set(plan)
 
 
 @pytest.mark.parametrize(
@@ -112,6 +128,9 @@ def test_another_separator_of_blocks_is_another_prompt_wherever_there_are_two(fi
     [
         ("analysis/accounts", {"window_accounts", "summary"}),
         ("report/identified", {"summary", "table_2"}),
+        ("report/table_a1", {"table_a1"}),
+        ("report/intact", {"intact_table"}),
+        ("report/pack_items", {"pack_items"}),
         ("report/printing", {"table_a1", "table_1", "table_2", "intact_table", "summary"}),
         ("analysis/displacement", {"displacement", "figure_3"}),
         # The cells are counted by it.
@@ -136,7 +155,7 @@ def test_the_seed_reruns_intervals_and_what_is_below(finished: Project) -> None:
     assert {"intervals", "curves", "window_accounts", "table_a1", "table_1", "figure_1", "figure_2"} <= set(plan)
 
 
-@pytest.mark.parametrize("figure", ["figure_1", "figure_2"])
+@pytest.mark.parametrize("figure", ["figure_1", "figure_2", "figure_3"])
 def test_a_colour_reruns_its_figure_only(finished: Project, figure: str) -> None:
     finished.edit(f"workflow/rcwt/report/{figure}.py", _another_colour)
     plan = finished.plan()

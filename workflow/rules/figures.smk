@@ -22,7 +22,7 @@ rule figure_1:
         shown=SHOWN,
         embedded=EMBEDDED,
         out=lambda wildcards, output: output[0].removesuffix(".pdf"),
-        code=script_digest,
+        code=script_digest("workflow/scripts/figure_1.py"),
     shell:
         "python {input.script} --cells {input.cells:q} --curves {input.curves:q} --paper {input.paper:q} {params.shown}"
         " --embedded {params.embedded} --planned {params.planned:q} --out {params.out:q} 2> {log:q}"
@@ -43,7 +43,7 @@ rule figure_2:
         shown=SHOWN,
         embedded=EMBEDDED,
         out=lambda wildcards, output: output[0].removesuffix(".pdf"),
-        code=script_digest,
+        code=script_digest("workflow/scripts/figure_2.py"),
     shell:
         "python {input.script} --cells {input.cells:q} {params.shown} --embedded {params.embedded}"
         " --planned {params.planned:q} --out {params.out:q} 2> {log:q}"
@@ -64,7 +64,7 @@ rule figure_3:
         models=[] if STUDY.config.published else STUDY.config.models,
         embedded=EMBEDDED,
         out=lambda wildcards, output: output[0].removesuffix(".pdf"),
-        code=script_digest,
+        code=script_digest("workflow/scripts/figure_3.py"),
     shell:
         "python {input.script} --displacement {input.displacement:q} --judge {params.judge} --models {params.models}"
         " --embedded {params.embedded} --out {params.out:q} 2> {log:q}"
