@@ -98,9 +98,9 @@ def test_the_seed_reruns_intervals_and_what_is_below(finished: Project) -> None:
     assert {"intervals", "curves", "window_accounts", "table_a1", "table_1", "figure_1", "figure_2"} <= set(plan)
 
 
-@pytest.mark.parametrize("figure", ["figure_1", "figure_2"])
+@pytest.mark.parametrize("figure", ["figure_1", "figure_2", "figure_3"])
 def test_a_colour_reruns_its_figure_only(finished: Project, figure: str) -> None:
-    finished.edit(f"workflow/scripts/{figure}.py", _another_colour)
+    finished.edit(f"workflow/rcwt/report/{figure}.py", _another_colour)
     plan = finished.plan()
     plan.pop("all", None)
     plan.pop("summary", None)  # it names the figure it stands beside
@@ -114,7 +114,7 @@ def test_the_code_of_the_accounts_reruns_them_and_what_tells_of_them(finished: P
 
 def _another_colour(text: str) -> str:
     found = re.search(r"#[0-9A-Fa-f]{6}", text)
-    assert found, "the figure's script names no colour"
+    assert found, "the module of the figure names no colour"
     return text[: found.start()] + "#123456" + text[found.end() :]
 
 
