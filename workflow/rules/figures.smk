@@ -64,7 +64,7 @@ rule figure_3:
         models=[] if STUDY.config.published else STUDY.config.models,
         embedded=EMBEDDED,
         out=lambda wildcards, output: output[0].removesuffix(".pdf"),
-        code=code_digest("report.figure_3"),
+        code=code_digest("report.figure_3", "analysis.displacement"),
     shell:
         "python {input.script} --displacement {input.displacement:q} --judge {params.judge} --models {params.models}"
         " --embedded {params.embedded} --out {params.out:q} 2> {log:q}"

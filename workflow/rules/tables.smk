@@ -165,7 +165,7 @@ rule pack_items:
         "../envs/rcwt.yaml"
     params:
         planned=PLANNED,
-        code=code_digest("report.pack_items"),
+        code=code_digest("report.pack_items", "analysis.cells"),
     shell:
         "python {input.script} --manifest {input.manifest:q} --scores {input.scores:q}"
         " --planned {params.planned:q} --out {output:q} 2> {log:q}"

@@ -380,7 +380,7 @@ COLUMNS = [column.name for column in fields(Row)]
 
 def plan_digest(study: Study, cache: ResponseCache) -> str:
     """What `plan/spend.csv` holds at this moment, as one stable parameter."""
-    return digest(_table(plan(study, Cells.everything(study), cache)))
+    return digest([COLUMNS, *_table(plan(study, Cells.everything(study), cache))])
 
 
 def write_plan(study: Study, cache: ResponseCache, manifest: Path, path: Path) -> None:
