@@ -85,6 +85,42 @@ def test_scoring_code_reruns_scores_only(finished: Project) -> None:
     assert cells(finished.plan()) == (0, 0, CONDITIONS)
 
 
+def test_code_that_changes_prompts_reruns_their_cells(finished: Project) -> None:
+    # What stands between two blocks; prompts of 0 % have one block.
+    finished.edit(
+        "workflow/rcwt/study/prompts.py", lambda text: text.replace('SEPARATOR = "\\n\\n"', 'SEPARATOR = "\\n"')
+    )
+    plan = finished.plan()
+    assert cells(plan) == (CONDITIONS - 8,) * 3
+    assert "condition_manifest" in plan
+
+
+def test_code_that_counts_the_tokens_of_prompts_writes_them_again(finished: Project) -> None:
+    finished.edit("workflow/rcwt/study/prompts.py", lambda text: text.replace("OVERHEAD = 2", "OVERHEAD = 3"))
+    assert finished.plan()["prompt"] == CONDITIONS
+
+
+def test_code_that_leaves_the_prompts_as_they_are_reruns_no_cell(finished: Project) -> None:
+    finished.edit("workflow/rcwt/study/prompts.py", lambda text: text + "\n# another line\n")
+    plan = finished.plan()
+    assert cells(plan) == (0, 0, 0)
+    assert {"condition_manifest", "trials"} <= set(plan)
+
+
+@pytest.mark.parametrize("module", ["config/parameters", "config/schema", "study/study", "study/tasks", "base/errors"])
+def test_code_whose_values_are_compared_reruns_nothing(finished: Project, module: str) -> None:
+    finished.edit(f"workflow/rcwt/{module}.py", lambda text: text + "\n# another line\n")
+    assert finished.plan() == {}
+
+
+@pytest.mark.parametrize(
+    ("module", "rule"), [("table_a1", "table_a1"), ("intact", "intact_table"), ("pack_items", "pack_items")]
+)
+def test_the_code_of_a_table_reruns_that_table_only(finished: Project, module: str, rule: str) -> None:
+    finished.edit(f"workflow/rcwt/report/{module}.py", lambda text: text + "\n# another line\n")
+    assert finished.plan() == {"all": 1, rule: 1}
+
+
 def test_the_readers_code_reruns_its_calls(finished: Project) -> None:
     finished.edit("workflow/rcwt/reader/reader.py", lambda text: text + "\n# another line\n")
     assert cells(finished.plan()) == (0, CONDITIONS, CONDITIONS)

@@ -98,7 +98,7 @@ _COUNTED = ("coordination_tokens", "reference_tokens", "prompt_tokens")
 
 
 def record_digest(prompt: Prompt) -> str:
-    """sha256 of what `record` holds, without counting: by the messages, their quantities and what they are counted by."""
+    """sha256 of what `record` holds, without counting: of quantities and messages, and of what tokens are."""
     planned = {name: value for name, value in _planned(prompt).items() if name != "messages"}
     return digest([planned, ENCODING, MESSAGE_OVERHEAD])
 
