@@ -25,8 +25,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for folder in ("sub", "base"):
         (tmp_path / folder).mkdir()
     sources = {
-        "top.py": "from rcwt import named\nfrom rcwt.direct import x\nfrom rcwt.sub.inner import y\nimport rcwt.base.errors\n",
-        "named.py": "import rcwt.plain\n",
+        "top.py": "from rcwt import named\nfrom rcwt.direct import x\nfrom rcwt.sub.inner import y\n",
+        "named.py": "import rcwt.plain, rcwt.base.errors\n",
         "direct.py": "import rcwt.sub.errors\n",
         "plain.py": "",
         "sub/__init__.py": "",

@@ -88,7 +88,10 @@ def test_scoring_code_reruns_scores_only(finished: Project) -> None:
 def test_code_that_changes_prompts_reruns_their_cells(finished: Project) -> None:
     # What stands between two blocks; prompts of 0 % have one block.
     finished.edit(
-        "workflow/rcwt/study/prompts.py", lambda text: text.replace('SEPARATOR = "\\n\\n"', 'SEPARATOR = "\\n"')
+    separator = 'SEPARATOR = "\\n\\n"'
+    finished.edit(
+        "workflow/rcwt/study/prompts.py", lambda text: text.replace(separator, separator.replace("\\n\\n", "\\n"))
+    )
     )
     plan = finished.plan()
     assert cells(plan) == (CONDITIONS - 8,) * 3
