@@ -87,12 +87,10 @@ def test_scoring_code_reruns_scores_only(finished: Project) -> None:
 
 def test_code_that_changes_prompts_reruns_their_cells(finished: Project) -> None:
     # What stands between two blocks; prompts of 0 % have one block.
-    finished.edit(
-    separator = 'SEPARATOR = "\\n\\n"'
-    finished.edit(
-        "workflow/rcwt/study/prompts.py", lambda text: text.replace(separator, separator.replace("\\n\\n", "\\n"))
-    )
-    )
+    def with_one_line_break(text: str) -> str:
+        return text.replace(r'SEPARATOR = "\n\n"', r'SEPARATOR = "\n"')
+
+    finished.edit("workflow/rcwt/study/prompts.py", with_one_line_break)
     plan = finished.plan()
     assert cells(plan) == (CONDITIONS - 8,) * 3
     assert "condition_manifest" in plan
