@@ -103,10 +103,7 @@ def write_rows(rows: Sequence[AuditRow], columns: Sequence[str], path: Path) -> 
     writer = csv.DictWriter(text, columns, lineterminator="\n", quoting=csv.QUOTE_ALL)
     writer.writeheader()
     writer.writerows({name: "" if row[name] is None else as_text(row[name]) for name in columns} for row in rows)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.part")
-    partial.write_text(text.getvalue(), encoding="utf-8", newline="")
-    partial.replace(path)
+    write_text(text.getvalue(), path)
 
 
 @dataclass
