@@ -11,7 +11,7 @@ from judge_helpers import ITEMS, record
 
 from rcwt.base.spreadsheets import as_text, read_text
 from rcwt.scoring.by_human import by_human, sample_id
-from rcwt.trials.audit import KEY_COLUMNS, SAMPLE_COLUMNS, AuditedCell, AuditError, Row, draw, read_scored, write_rows
+from rcwt.trials.audit import KEY_COLUMNS, SAMPLE_COLUMNS, AuditedCell, AuditError, AuditRow, draw, read_scored, write_rows
 
 REPLY = 'The limit is 8KB; "one" week,\nor so.\r\n= not a formula\u2028end'
 
@@ -27,7 +27,7 @@ def cell(order: str = "coord_first", model: str = "m", q: float = 0.9, trials: i
 CELLS = [cell(order, model, q) for order in ("coord_first", "reason_first") for model in ("m", "n") for q in (0.5, 0.9)]
 
 
-def written(rows: list[Row], path: Path, **scores: str) -> Path:
+def written(rows: list[AuditRow], path: Path, **scores: str) -> Path:
     write_rows([{**row, "score": scores.get(str(row["item"]), "")} for row in rows], SAMPLE_COLUMNS, path)
     return path
 
