@@ -11,7 +11,16 @@ from judge_helpers import ITEMS, record
 
 from rcwt.base.spreadsheets import as_text, read_text
 from rcwt.scoring.by_human import by_human, sample_id
-from rcwt.trials.audit import KEY_COLUMNS, SAMPLE_COLUMNS, AuditedCell, AuditError, AuditRow, draw, read_scored, write_rows
+from rcwt.trials.audit import (
+    KEY_COLUMNS,
+    SAMPLE_COLUMNS,
+    AuditedCell,
+    AuditError,
+    AuditRow,
+    draw,
+    read_scored,
+    write_rows,
+)
 
 REPLY = 'The limit is 8KB; "one" week,\nor so.\r\n= not a formula\u2028end'
 
