@@ -1,4 +1,4 @@
-"""A planted key and a server of the tests, for whatever asks a model."""
+"""A planted key, a server of the tests and an empty cache, for whatever asks a model."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 import servers
 import wire_helpers
+
+from rcwt.calls.responses import ResponseCache
 
 
 @pytest.fixture
@@ -21,3 +23,9 @@ def server(tmp_path: Path) -> Iterator[servers.Server]:
     running = servers.Server(tmp_path / "server", text={"literal": "A reply."})
     yield running
     running.stop()
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> ResponseCache:
+    """A response cache that holds nothing."""
+    return ResponseCache(tmp_path / "cache")

@@ -36,11 +36,6 @@ OF_ONE_REQUEST = [
 ]
 
 
-@pytest.fixture
-def cache(tmp_path: Path) -> ResponseCache:
-    return ResponseCache(tmp_path / "cache")
-
-
 def kept(cache: ResponseCache) -> int:
     return len(list(cache.folder.rglob("*.json")))
 

@@ -44,11 +44,6 @@ def answer(body: Any = REPLY, **changes: Any) -> KeptBody:
 RESPONSE = answer().response()
 
 
-@pytest.fixture
-def cache(tmp_path: Path) -> ResponseCache:
-    return ResponseCache(tmp_path / "cache")
-
-
 def edit(path: Path, **changes: Any) -> None:
     """Change a record as other code would have written it."""
     kept = json.loads(path.read_text())

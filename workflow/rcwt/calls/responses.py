@@ -56,7 +56,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class _Record:
+class _KeptRecord:
     """A record file. `reading` is None where there is no body: of earlier versions, and of the embedded reader."""
 
     response: Response
@@ -129,11 +129,11 @@ class ResponseCache:
             response = body[0].response()
         except RcwtError:
             return self._look_at_unread(key, mend) if record is None else self._still(key, record, mend)
-        read = _Record(response, body[1], reading_digest())
+        read = _KeptRecord(response, body[1], reading_digest())
         self._note(key, read, mend and read != record)
         return Found(response, stale=read.stale())
 
-    def _still(self, key: str, record: _Record, mend: bool) -> Found:
+    def _still(self, key: str, record: _KeptRecord, mend: bool) -> Found:
         """A response that the code of today reads as none: it stays as it was read."""
         word = record.response.finish_reason or UNREADABLE
         noted = replace(record, reading=reading_digest(), failure=word)
@@ -152,7 +152,7 @@ class ResponseCache:
             if body and response:
                 if mend:
                     path.replace(self.body_path(key))
-                read = _Record(response, body[1], reading_digest())
+                read = _KeptRecord(response, body[1], reading_digest())
                 self._note(key, read, mend)
                 return Found(response, stale=read.stale())
         return Found(None, UNREADABLE) if len(paths) >= MOST_UNREAD else None
@@ -167,13 +167,13 @@ class ResponseCache:
             yield path
             number += 1
 
-    def _record(self, key: str, mend: bool) -> _Record | None:
+    def _record(self, key: str, mend: bool) -> _KeptRecord | None:
         path = self.path(key)
         try:
             kept = json.loads(path.read_bytes())
             response = Response.model_validate(kept["response"])
             if kept["key"] == key and kept["checksum"] == digest(kept["response"]):
-                return _Record(response, dict(kept["request"]), kept.get("reading"), kept.get("failure"))
+                return _KeptRecord(response, dict(kept["request"]), kept.get("reading"), kept.get("failure"))
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (ValueError, KeyError, TypeError, ValidationError):
@@ -197,7 +197,7 @@ class ResponseCache:
                 log.warning("%s: not a whole answer (%s); set aside as %s", path, error, aside.name)
             return None
 
-    def _note(self, key: str, record: _Record, mend: bool) -> None:
+    def _note(self, key: str, record: _KeptRecord, mend: bool) -> None:
         """Write what was read of a body that is on disk; where that cannot be, the next run reads it again."""
         if mend:
             try:
@@ -221,7 +221,7 @@ class ResponseCache:
         A response that is there already was asked for again: it is set aside, not lost.
         """
         key, asked = request.key, request.asked()
-        record = _Record(response, asked, reading_digest() if body else None)
+        record = _KeptRecord(response, asked, reading_digest() if body else None)
         files = {self.body_path(key): body.to_bytes(key, asked)} if body else {}
         if self.path(key).exists():
             self.room.within(lambda: self._set_aside(key), 2**16)
@@ -266,7 +266,7 @@ class ResponseCache:
             raise
 
 
-def _record_bytes(key: str, record: _Record) -> bytes:
+def _record_bytes(key: str, record: _KeptRecord) -> bytes:
     response = record.response.model_dump(mode="json")
     kept = {"key": key, "request": record.asked, "response": response, "checksum": digest(response)}
     kept |= {name: value for name in ("reading", "failure") if (value := getattr(record, name)) is not None}
