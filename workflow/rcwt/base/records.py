@@ -131,7 +131,7 @@ def planned_records(
     path: Path, condition: str, prompt_sha256: str, trials: int, identity: Mapping[str, Any] | None = None
 ) -> list[TrialRecord]:
     """A cell's trials, held against the plan; the folder that the file is in names their model, and `identity`, as
-    `rcwt.calls.requests.call_identity` makes it, what was to be asked of it.
+    `rcwt.config.identity.call_identity` makes it, what was to be asked of it.
 
     Raises StaleResultError for trials of another cell or prompt, or another number of them.
     """

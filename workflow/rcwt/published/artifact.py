@@ -1,12 +1,12 @@
 """The paper's own per-call files as trials and scores, so that one analysis serves them and new runs.
 
-`import_artifact` finds every CSV below a folder, tells its kind by its columns (`published.kinds`), and gives
+`import_artifact` finds every CSV below a folder, tells its kind by its columns (`rcwt.published.kinds`), and gives
 the rows of `trials.parquet` and `scores.parquet` with source `published`, each with the file and line it came
 from, and a report on every file. It only reads: whatever is wrong is raised before anything could be written.
 
 What is one call and what are two: a byte-identical copy of a file counts once; a row that says the same as an
 earlier one of the same call counts once; a row that says anything else about it is an error, because no rule
-could choose between the two. A rescoring file (`published.rescore`) adds a judge to the main task's calls;
+could choose between the two. A rescoring file (`rcwt.published.rescore`) adds a judge to the main task's calls;
 where the main rows are not in the folder, its own `orig_*` scores stand for them.
 """
 

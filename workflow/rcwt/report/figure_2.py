@@ -62,7 +62,7 @@ class Axis:
 
 
 def draw(selection: Selection) -> Figure:
-    """Draw the cells of all windows of `selection` (of `rcwt.report.table_a1.select_windows`), as they are.
+    """Draw the cells of all windows of `selection` (of `rcwt.report.selection.select_windows`), as they are.
 
     Where the cells hold no accuracy the figure says so.
     """

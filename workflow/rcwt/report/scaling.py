@@ -214,7 +214,7 @@ def _digits(estimate: Estimate | None) -> list[str]:
 
 
 def scaling_from(cells: pd.DataFrame, curves: pd.DataFrame, options: argparse.Namespace) -> Scaling:
-    """Gather what the options of `rcwt.report.table_a1.add_selection_arguments` name; `--window` is the base."""
+    """Gather what the options of `rcwt.report.selection.add_selection_arguments` name; `--window` is the base."""
     names: Sequence[str] = options.models
     selection = select_windows(
         cells, judge=options.judge, experiment=options.experiment, models=names, embedded=options.embedded
