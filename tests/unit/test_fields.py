@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from judge_helpers import record
 
-from rcwt.base.records import Response, TrialRecord, Usage
 from rcwt.base.statuses import STATUSES
 from rcwt.published.kinds import INTACT_ITEMS
 from rcwt.scoring.by_form import by_fields
@@ -672,22 +672,10 @@ def test_where_an_object_ends_does_not_hang_on_what_was_asked_before(text: str) 
         assert braces.closing(opening) == Braces(text).closing(opening)
 
 
-def record(text: str | None, status: str) -> TrialRecord:
-    response = Response.model_validate(
-        {
-            **dict.fromkeys(("finish_reason", "returned_model", "response_id", "system_fingerprint", "cost_usd")),
-            **{"status": status, "text": text, "usage": Usage(), "sent_params": {}, "time_utc": "", "latency_s": 0.0},
-            **{"attempts": 1, "price_as_of": None},
-        }
-    )
-    names = ("condition", "model", "prompt_sha256", "request_key", "requested_model")
-    return TrialRecord(trial=0, requested_params={}, response=response, **dict.fromkeys(names, "x"))
-
-
 def test_what_a_model_did_not_say_is_a_miss_and_counted_by_its_cause(fields: tuple[ExactField, ...]) -> None:
     replies = [(json.dumps(WHOLE), "ok"), ("8KB", "ok"), ('{"pg_limit": "8KB", "redis', "truncated"), ("", "empty")]
     assert {status for _, status in replies} <= set(STATUSES)
-    found = by_fields([record(*reply) for reply in replies], fields)
+    found = by_fields([record(0, *reply) for reply in replies], fields)
     assert [scores.status for scores in found] == ["scored", "unparsed", "unparsed", "non_answer"]
     assert [sum(score or 0 for score in scores.items.values()) for scores in found] == [8, 0, 0, 0]
     assert all(None not in scores.items.values() for scores in found)

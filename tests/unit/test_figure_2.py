@@ -5,27 +5,21 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
-import figure_scripts
 import numpy as np
 import pandas as pd
 import pytest
+from drawn import drawn_texts, texts
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from test_figures import drawn_texts, texts
 from window_cells import DESIGN, ceiling, gpt_cells, window_cells
 
 from rcwt.analysis.cells import write_csv
-from rcwt.analysis.selection import select_windows
+from rcwt.report import figure_2
 from rcwt.report.figures import SMALL, save, style
+from rcwt.report.selection import select_windows
 
 LABEL = "extractive reader, not a language model"
-
-
-@pytest.fixture(scope="module")
-def figure_2(root: Path) -> ModuleType:
-    return figure_scripts.load(root, "figure_2")
 
 
 def cells(model: str = "reader", windows: tuple[int, ...] = tuple(DESIGN)) -> pd.DataFrame:
@@ -46,7 +40,7 @@ def said(figure: Figure) -> str:
     return " ".join(" ".join(texts(figure)).split())
 
 
-def test_the_same_cells_by_share_and_by_residual_tokens(figure_2: ModuleType) -> None:
+def test_the_same_cells_by_share_and_by_residual_tokens() -> None:
     figure = figure_2.draw(select_windows(cells()))
     shares, tokens = figure.axes
     for window in DESIGN:
@@ -66,7 +60,7 @@ def test_the_same_cells_by_share_and_by_residual_tokens(figure_2: ModuleType) ->
     assert lengths[0] == pytest.approx(lengths[1], rel=0.02)
 
 
-def test_ticks_say_p_and_tokens(figure_2: ModuleType) -> None:
+def test_ticks_say_p_and_tokens() -> None:
     shares, tokens = figure_2.draw(select_windows(cells())).axes
     for axes, expected in ((shares, {0.5: "50 %", 0.1: "90 %", 0.02: "98 %"}), (tokens, {1000: "1 000", 500: "500"})):
         named = dict(zip(axes.get_xticks(), (label.get_text() for label in axes.get_xticklabels()), strict=True))
@@ -74,7 +68,7 @@ def test_ticks_say_p_and_tokens(figure_2: ModuleType) -> None:
             assert [name] == [named[at] for at in named if at == pytest.approx(place)]
 
 
-def test_a_ceiling_for_each_window_by_share_and_one_by_tokens(figure_2: ModuleType) -> None:
+def test_a_ceiling_for_each_window_by_share_and_one_by_tokens() -> None:
     shares, tokens = figure_2.draw(select_windows(cells())).axes
     assert len([line for line in shares.get_lines() if line.get_label() == "ceiling"]) == 4
     (one,) = [line for line in tokens.get_lines() if line.get_label() == "ceiling"]
@@ -83,7 +77,7 @@ def test_a_ceiling_for_each_window_by_share_and_one_by_tokens(figure_2: ModuleTy
     assert set(heights) == set(cells()["ceiling"])
 
 
-def test_windows_differ_in_dashes_and_shade_and_models_in_rows(figure_2: ModuleType) -> None:
+def test_windows_differ_in_dashes_and_shade_and_models_in_rows() -> None:
     figure = figure_2.draw(select_windows(many(3)))
     assert len(figure.axes) == 6
     lines = [line for line in figure.axes[0].get_lines() if str(line.get_label()).startswith("vendor")]
@@ -94,7 +88,7 @@ def test_windows_differ_in_dashes_and_shade_and_models_in_rows(figure_2: ModuleT
 
 
 @pytest.mark.parametrize("count", [1, 3, 6])
-def test_nothing_runs_into_anything_else(figure_2: ModuleType, count: int) -> None:
+def test_nothing_runs_into_anything_else(count: int) -> None:
     figure = figure_2.draw(select_windows(many(count).assign(ci_low=0.1, ci_high=0.2)))
     with style():
         figure.draw_without_rendering()
@@ -109,7 +103,7 @@ def test_nothing_runs_into_anything_else(figure_2: ModuleType, count: int) -> No
         assert not one.overlaps(other), (a.get_text(), b.get_text())
 
 
-def test_it_says_what_it_shows(figure_2: ModuleType, shared: Path) -> None:
+def test_it_says_what_it_shows(shared: Path) -> None:
     text = said(figure_2.draw(select_windows(cells())))
     assert LABEL in text
     assert "fixed_budget; new calls; judge: rules" in text
@@ -131,7 +125,7 @@ def test_it_says_what_it_shows(figure_2: ModuleType, shared: Path) -> None:
     ],
     ids=["one window", "one cell", "two cells", "no ceiling", "odd name", "missing scores"],
 )
-def test_what_is_missing_is_left_out(figure_2: ModuleType, table: pd.DataFrame, tmp_path: Path) -> None:
+def test_what_is_missing_is_left_out(table: pd.DataFrame, tmp_path: Path) -> None:
     figure = figure_2.draw(select_windows(table))
     scored = table.dropna(subset=["effective_mean"])
     found = [drawn(figure.axes[1], f"{table['model'].iloc[0]} {window}") for window in sorted(set(scored["window"]))]
@@ -139,7 +133,7 @@ def test_what_is_missing_is_left_out(figure_2: ModuleType, table: pd.DataFrame, 
     save(figure, tmp_path / "figure")
 
 
-def test_no_data_is_said_in_the_figure(figure_2: ModuleType) -> None:
+def test_no_data_is_said_in_the_figure() -> None:
     assert texts(figure_2.draw(select_windows(cells().iloc[:0]))) == ["Figure 2: no scored call, nothing to draw."]
     unscored = window_cells(lambda *_: None)
     assert texts(figure_2.draw(select_windows(unscored))) == [

@@ -6,22 +6,22 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-import figure_scripts
 import numpy as np
 import pandas as pd
 import pytest
+from drawn import drawn_texts, texts
+from main_task import CEILING, main_rows, make_cells, reader_cells, reference_cells
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.text import Text
-from test_tables import CEILING, GEMINI, GPT, HAIKU, main_rows, make_cells, reader_cells, reference_cells
+from paper_rows import GEMINI, GPT, HAIKU
 
 from rcwt.analysis.cells import write_csv
 from rcwt.analysis.refits import CURVE_COLUMNS
-from rcwt.analysis.selection import select
+from rcwt.report import figure_1
 from rcwt.report.figures import PALETTE, SMALL, legend_columns, looks, readable_ticks, save, split, style
+from rcwt.report.selection import select
 
 LABEL = "extractive reader, not a language model"
 NO_CURVES = pd.DataFrame()
@@ -30,12 +30,7 @@ P = [c / 4096 for c in (0, 939, 1879, 2819, 3383, 3458, 3533, 3608, 3683)]
 
 
 @pytest.fixture(scope="module")
-def figure_1(root: Path) -> ModuleType:
-    return figure_scripts.load(root, "figure_1")
-
-
-@pytest.fixture(scope="module")
-def paper(figure_1: ModuleType, root: Path) -> pd.DataFrame:
+def paper(root: Path) -> pd.DataFrame:
     printed: pd.DataFrame = figure_1.printed_values(root / "resources/published/table_a1.csv")
     return printed
 
@@ -56,29 +51,13 @@ def points(figure: Figure, label: str) -> list[tuple[float, float]]:
     return [(float(x), float(y)) for points_of in data for x, y in points_of]
 
 
-def texts(figure: Figure) -> list[str]:
-    """All texts of a figure, multi-line ones by line."""
-    return [line for text in figure.findobj(Text) for line in text.get_text().split("\n")]
-
-
-def drawn_texts(figure: Figure) -> list[Text]:
-    """The texts that are on paper: matplotlib keeps labels of ticks outside the limits, and draws them not."""
-    every = [*figure.axes, *(child for axes in figure.axes for child in axes.child_axes)]
-    unseen = set()
-    for axis in (axis for axes in every for axis in (axes.xaxis, axes.yaxis)):
-        low, high = sorted(axis.get_view_interval())
-        unseen |= {tick.label1 for tick in axis.get_major_ticks() if not low <= tick.get_loc() <= high}
-    found = figure.findobj(Text)
-    return [text for text in found if text.get_text() and text.get_visible() and text not in unseen]
-
-
 def many(count: int) -> pd.DataFrame:
     names = ["reader", GEMINI, HAIKU, GPT, "model-e", "model-f", "model-g", "model-h", "model-i"][:count]
     rows = [row for n, name in enumerate(names) for row in main_rows(name, [320 - 9 * n, *[200 - 7 * n] * 8])]
     return make_cells(rows, ci_low=0.4, ci_high=0.7)
 
 
-def test_every_cell_is_drawn_once_at_its_own_p_and_accuracy(figure_1: ModuleType, shared: Path) -> None:
+def test_every_cell_is_drawn_once_at_its_own_p_and_accuracy(shared: Path) -> None:
     cells = reference_cells(shared)
     reference = pd.read_csv(shared / "reference" / "fixed_budget_4096_cells.csv")
     cells[["ci_low", "ci_high"]] = reference[["ci_low", "ci_high"]].to_numpy()
@@ -91,14 +70,14 @@ def test_every_cell_is_drawn_once_at_its_own_p_and_accuracy(figure_1: ModuleType
         assert ends == list(zip(known["ci_low"], known["ci_high"], strict=True))
 
 
-def test_the_ceiling_is_a_step_that_passes_each_measured_share_at_its_value(figure_1: ModuleType) -> None:
+def test_the_ceiling_is_a_step_that_passes_each_measured_share_at_its_value() -> None:
     figure = figure_1.draw(select(reader_cells()), NO_CURVES)
     steps = [line for axes in figure.axes for line in axes.get_lines() if line.get_label() == "ceiling"]
     assert {line.get_drawstyle() for line in steps} == {"steps-mid"}
     assert set(points(figure, "ceiling")) == set(zip(P, map(float, CEILING), strict=True))
 
 
-def test_two_panels_meet_and_show_each_share_in_one_of_them(figure_1: ModuleType) -> None:
+def test_two_panels_meet_and_show_each_share_in_one_of_them() -> None:
     figure = figure_1.draw(select(many(8)), NO_CURVES)
     left, right = figure.axes
     assert left.get_xlim()[1] == right.get_xlim()[0]
@@ -110,7 +89,7 @@ def test_two_panels_meet_and_show_each_share_in_one_of_them(figure_1: ModuleType
 
 
 @pytest.mark.parametrize("count", [1, 3, 6, 8, 9])
-def test_marks_of_one_share_do_not_touch(figure_1: ModuleType, count: int, paper: pd.DataFrame, tmp_path: Path) -> None:
+def test_marks_of_one_share_do_not_touch(count: int, paper: pd.DataFrame, tmp_path: Path) -> None:
     figure = figure_1.draw(select(many(count)), NO_CURVES, paper)
     with style():
         figure.draw_without_rendering()
@@ -160,7 +139,7 @@ def test_colours_stay_apart_for_colour_blind_readers(seen: list[list[float]]) ->
     assert max(colour[0] for colour in shown) < 75  # white paper is 100
 
 
-def test_printed_values_stand_hollow_beside_new_calls(figure_1: ModuleType, paper: pd.DataFrame) -> None:
+def test_printed_values_stand_hollow_beside_new_calls(paper: pd.DataFrame) -> None:
     figure = figure_1.draw(select(reader_cells()), NO_CURVES, paper)
     # Paper, Table A1, Gemini.
     printed = [1.0, 0.960, 0.944, 0.894, 0.659, 0.4, 0.016, 0.009, 0.006]
@@ -170,7 +149,7 @@ def test_printed_values_stand_hollow_beside_new_calls(figure_1: ModuleType, pape
     assert texts(figure).count("paper (printed)") == 3
 
 
-def test_printed_values_are_absent_where_they_compare_with_nothing(figure_1: ModuleType, paper: pd.DataFrame) -> None:
+def test_printed_values_are_absent_where_they_compare_with_nothing(paper: pd.DataFrame) -> None:
     cells = reader_cells()
     for shown in (cells.assign(source="published"), cells.assign(window=8192), cells.assign(experiment="other")):
         assert "paper (printed)" not in texts(figure_1.draw(select(shown), NO_CURVES, paper))
@@ -178,7 +157,7 @@ def test_printed_values_are_absent_where_they_compare_with_nothing(figure_1: Mod
     assert [p for p, _ in points(half, f"printed {GPT}")] == [P[0], P[2]]
 
 
-def test_a_fit_is_drawn_where_identified_and_its_theta_said(figure_1: ModuleType) -> None:
+def test_a_fit_is_drawn_where_identified_and_its_theta_said() -> None:
     figure = figure_1.draw(select(reader_cells()), curves("reader"))
     for p, accuracy in points(figure, "fit reader"):
         assert accuracy == pytest.approx(1 / (1 + np.exp(84.0 * (p - 0.8341))))
@@ -194,13 +173,13 @@ def test_a_fit_is_drawn_where_identified_and_its_theta_said(figure_1: ModuleType
     assert "θ = 679.5 tokens (calls do not vary)" in texts(figure_1.draw(select(reader_cells()), same))
 
 
-def test_texts_are_large_enough_for_print(figure_1: ModuleType, paper: pd.DataFrame) -> None:
+def test_texts_are_large_enough_for_print(paper: pd.DataFrame) -> None:
     figure = figure_1.draw(select(many(8)), curves("reader"), paper)
     assert min(text.get_fontsize() for text in drawn_texts(figure)) == SMALL == 7
     assert figure.get_size_inches()[0] == 7
 
 
-def test_nothing_runs_into_anything_else(figure_1: ModuleType, paper: pd.DataFrame) -> None:
+def test_nothing_runs_into_anything_else(paper: pd.DataFrame) -> None:
     for count in (1, 3, 8):
         figure = figure_1.draw(select(many(count)), curves("reader", GEMINI), paper)
         with style():
@@ -228,14 +207,14 @@ def test_nothing_runs_into_anything_else(figure_1: ModuleType, paper: pd.DataFra
     ],
     ids=["no ceiling", "no tokens", "one share", "two shares", "only the cliff", "a missing score", "odd name"],
 )
-def test_what_is_missing_is_left_out(figure_1: ModuleType, cells: pd.DataFrame, tmp_path: Path) -> None:
+def test_what_is_missing_is_left_out(cells: pd.DataFrame, tmp_path: Path) -> None:
     figure = figure_1.draw(select(cells), NO_CURVES)
     scored = cells.dropna(subset=["effective_mean"])
     assert points(figure, cells["model"].iloc[0]) == list(zip(scored["p"], scored["effective_mean"], strict=True))
     save(figure, tmp_path / "figure")
 
 
-def test_no_data_is_said_in_the_figure(figure_1: ModuleType) -> None:
+def test_no_data_is_said_in_the_figure() -> None:
     empty = figure_1.draw(select(reader_cells().iloc[:0]), NO_CURVES)
     unscored = figure_1.draw(select(make_cells(main_rows("a", [None] * 9))), NO_CURVES)
     assert texts(empty) == ["Figure 1: no scored call, nothing to draw."]
@@ -262,7 +241,7 @@ def test_the_script_writes_the_same_bytes_twice_and_says_what_it_shows(tmp_path:
     assert "logistic fit" in said
 
 
-def test_published_data_are_called_so(figure_1: ModuleType, shared: Path, paper: pd.DataFrame) -> None:
+def test_published_data_are_called_so(shared: Path, paper: pd.DataFrame) -> None:
     figure = figure_1.draw(select(reference_cells(shared)), NO_CURVES, paper)
     assert "fixed_budget, W = 4096 tokens; published data; judge: original" in texts(figure)
     assert "paper (printed)" not in texts(figure)

@@ -14,7 +14,6 @@ import pandas as pd
 import pytest
 
 from rcwt.analysis.cells import POOLED, cells
-from rcwt.analysis.selection import TableError
 from rcwt.published.artifact import import_artifact
 from rcwt.published.kinds import INTACT, INTACT_ITEMS
 from rcwt.report.intact import (
@@ -27,6 +26,7 @@ from rcwt.report.intact import (
     write_intact,
 )
 from rcwt.report.printing import as_csv
+from rcwt.report.selection import TableError
 
 MODELS = ("gemini-2.5-flash", "claude-haiku-4-5-20251001", "gpt-4.1-mini")
 #: Paper, ablation: ratio and coordination tokens beside t = 698.

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from fault_server import FaultServer
 from runtime_helpers import config_of, requests
-from servers import KEY, Server
-from wire_helpers import KEY_ENV, PROTOCOLS, endpoint, outcome
+from servers import Server
+from wire_helpers import PROTOCOLS, endpoint, outcome
 from wire_helpers import run as run_closing
 
 from rcwt.base.errors import CallError
@@ -20,14 +20,9 @@ from rcwt.calls.runtime import Runtime
 from rcwt.wire import exchange
 from rcwt.wire.replies import WireReply
 
+pytestmark = pytest.mark.usefixtures("planted_key")
 #: More than the event loop reads of a connection at once: 256 kB.
 LONG = 400_000
-
-
-@pytest.fixture(autouse=True)
-def key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TEST_KEY", KEY)
-    monkeypatch.setenv(KEY_ENV, KEY)
 
 
 @pytest.fixture

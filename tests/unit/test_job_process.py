@@ -4,14 +4,11 @@ import logging
 import signal
 import subprocess
 import sys
-from enum import Enum, auto
-from types import SimpleNamespace
 
 import pytest
 
 from rcwt.base import keys
 from rcwt.base.keys import SCRUBBED
-from rcwt.run import job_process, signals
 
 SLEEPER = """
 import os, signal, subprocess
@@ -98,25 +95,3 @@ def test_no_key_passes_a_guarded_logger(caplog: pytest.LogCaptureFixture, monkey
         f"environment: {{'SOME_KEY': '{SCRUBBED}'}}",
         "nothing to hide: 7",
     ]
-
-
-class Event(Enum):
-    WORKFLOW_STARTED = auto()
-    JOB_INFO = auto()
-
-
-def test_a_job_runs_its_cells_in_threads_and_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    # The settings as Snakemake's API has them; that they work is seen in tests/slurm.
-    monkeypatch.setattr(signals, "watch", lambda interrupt: None)
-    workflow = SimpleNamespace(execution_settings=None, group_settings=None)
-    logger = logging.getLogger("started")
-    logger.setLevel(logging.INFO)
-    job_process.settle_in(workflow, logger, ["calls"], lambda: None)
-    workflow.execution_settings = SimpleNamespace(use_threads=False, keep_going=False)
-    workflow.group_settings = SimpleNamespace(group_components={})
-    logger.info("a job", extra={"event": Event.JOB_INFO})
-    assert not workflow.execution_settings.use_threads
-    logger.info("Workflow has started!", extra={"event": Event.WORKFLOW_STARTED})
-    assert workflow.execution_settings.use_threads
-    assert workflow.execution_settings.keep_going
-    assert workflow.group_settings.group_components["calls"] > 1000

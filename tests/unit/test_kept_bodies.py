@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from rcwt.base import digests
-from rcwt.base.digests import code_digest, digest
+from rcwt.base.digests import code_digest, code_of, digest
 from rcwt.base.keys import SCRUBBED, read_key
 from rcwt.base.records import Response, Usage
 from rcwt.base.request import Request
@@ -260,16 +259,10 @@ def test_the_folder_is_synced_after_the_names_are_there(cache: ResponseCache, mo
 def test_no_stage_but_the_reading_of_answers_depends_on_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
     # Else an edit of it would run again what has no answer of a server in it: the embedded reader's cells.
 
-    for stage in ("reader", "scoring", "manifest", "published", "spend", "statistics", "audit", "summary"):
-        seen: set[str] = set()
-        wanted = [stage]
-        while wanted:
-            for path in digests._files(wanted.pop()):
-                if path.name not in seen:
-                    seen.add(path.name)
-                    wanted += digests._imports(path)
-        assert not seen & {"reading.py", "replies.py", "responses.py"}, stage
-    assert code_digest("reading") == reading_digest() != code_digest("scoring")
+    stages = ("reader", "scoring", "run.score_cell", "study.manifest", "published.artifact", "spend.actual")
+    for stage in (*stages, "analysis.cells", "trials.audit", "report.summary"):
+        assert not code_of(stage) & {"wire.reading", "wire.replies", "calls.responses"}, stage
+    assert code_digest("wire.reading") == reading_digest() != code_digest("scoring")
 
 
 def test_an_answer_in_which_a_key_shows_only_once_it_is_read_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rcwt.base.records import Usage
 from rcwt.calls.ledger import Balance, Ledger, Price, Reservation, cost, total, worst_case, worst_prompt_tokens
-from rcwt.wire.replies import Usage
 
 # gpt-4.1-mini's list prices, US dollars per million tokens.
 MINI = Price.of(0.40, 0.10, 1.60, 0.5, date(2026, 11, 29))
@@ -21,18 +21,17 @@ D = Decimal
 
 def test_cost_is_exact() -> None:
     # 4096 * 0.40 + 1024 * 1.60 = 3276.8 dollars per million.
-    assert cost(Usage(4096, 0, 1024, 0), MINI) == D("0.0032768")
+    assert cost(Usage(prompt=4096, cached=0, completion=1024), MINI) == D("0.0032768")
     # 2096 * 0.40 + 2000 * 0.10 + 1024 * 1.60 = 2676.8.
-    assert cost(Usage(4096, 2000, 1024, 0), MINI) == D("0.0026768")
-    assert cost(Usage(4096, 2000, 1024, 0), MINI, batch=True) == D("0.0013384")
-    assert total([cost(Usage(1, None, 1, None), MINI)] * 1_000_000) == D("2")
+    assert cost(Usage(prompt=4096, cached=2000, completion=1024), MINI) == D("0.0026768")
+    assert total([cost(Usage(prompt=1, cached=None, completion=1), MINI)] * 1_000_000) == D("2")
 
 
 def test_missing_usage_costs_an_unknown_amount_and_never_nothing() -> None:
-    assert cost(Usage(None, None, 5, None), MINI) is None
-    assert cost(Usage(5, None, None, None), MINI) is None
+    assert cost(Usage(prompt=None, cached=None, completion=5), MINI) is None
+    assert cost(Usage(prompt=5, cached=None, completion=None), MINI) is None
     # Cached tokens that are not said are not assumed.
-    assert cost(Usage(1_000_000, None, 0, None), MINI) == D("0.4")
+    assert cost(Usage(prompt=1_000_000, cached=None, completion=0), MINI) == D("0.4")
 
 
 def test_worst_case_rounds_tokens_up() -> None:
@@ -53,7 +52,7 @@ def test_prices_that_are_none_are_refused(wrong: tuple[object, object, object, o
 )
 def test_no_call_within_its_limits_costs_more_than_the_worst_case(usage: tuple[int, int, int], factor: Decimal) -> None:
     prompt, cached, completion = usage
-    actual = cost(Usage(prompt, min(cached, prompt), completion, None), MINI)
+    actual = cost(Usage(prompt=prompt, cached=min(cached, prompt), completion=completion), MINI)
     assert actual is not None
     assert actual <= worst_case(prompt, factor, completion, MINI)
 

@@ -18,7 +18,7 @@ from rcwt.config.schema import Config
 from rcwt.run.run_plan import stale_lines
 from rcwt.spend import plan
 from rcwt.spend.asked_again import asked_again, notes
-from rcwt.spend.plan import Cells, Planner
+from rcwt.spend.plan import PlannedCells, Planner
 from rcwt.study.study import Study
 from rcwt.wire.reading import reading_digest
 from rcwt.wire.received import Received
@@ -75,12 +75,12 @@ def keep(planner: Planner, condition: str, model: str, sample: int, kept: Respon
     return request.key
 
 
-def rows_by(rows: list[plan.Row]) -> dict[tuple[str, str], plan.Row]:
+def rows_by(rows: list[plan.PlanRow]) -> dict[tuple[str, str], plan.PlanRow]:
     return {(row.model, row.role): row for row in rows}
 
 
 def test_an_empty_cache(planner: Planner, study: Study) -> None:
-    rows = planner.rows(Cells.everything(study))
+    rows = planner.rows(PlannedCells.everything(study))
     by = rows_by(rows)
     assert [(row.experiment, row.model, row.role) for row in rows] == [
         ("main", "paid", "target"),
@@ -115,7 +115,7 @@ def test_what_is_cached_is_not_asked_and_gives_the_expected_length(planner: Plan
     first, *_ = study.conditions
     for sample, completion in enumerate((10, 25, None)):
         keep(planner, first, "paid", sample, response(completion))
-    row = rows_by(planner.rows(Cells.everything(study)))["paid", "target"]
+    row = rows_by(planner.rows(PlannedCells.everything(study)))["paid", "target"]
     assert (row.calls, row.cached_calls, row.output_tokens_max) == (9, 3, 900)
     # The mean of 10 and 25 is 17.5; 9 x 17.5 = 157.5, rounded half up. A missing length is not a zero.
     assert row.output_tokens_expected == 158
@@ -126,15 +126,15 @@ def test_only_the_cells_asked_for(planner: Planner, study: Study) -> None:
     first, second, *_ = study.conditions
     for sample in range(3):
         keep(planner, first, "paid", sample, response(40))
-    rows = planner.rows(Cells(((second, "paid"),)))
+    rows = planner.rows(PlannedCells(((second, "paid"),)))
     # Expected from the whole configuration's cache, calls from the cell alone.
     assert [(row.role, row.calls, row.output_tokens_expected) for row in rows] == [
         ("target", 3, 120),
         ("preflight", 3, 48),
     ]
-    [row] = planner.rows(Cells(((first, "paid"),)))
+    [row] = planner.rows(PlannedCells(((first, "paid"),)))
     assert (row.calls, row.cached_calls, row.usd_worst) == (0, 3, 0)
-    assert planner.rows(Cells()) == []
+    assert planner.rows(PlannedCells()) == []
 
 
 def test_a_request_that_two_models_share_is_made_once(root: Path, tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_a_request_that_two_models_share_is_made_once(root: Path, tmp_path: Path
     shared["registry"]["twin"] = shared["registry"]["paid"]
     shared["prices"]["twin"] = shared["prices"]["paid"]
     study = Study(Config.model_validate(shared), root / "resources/templates")
-    rows = plan.plan(study, Cells.everything(study), ResponseCache(tmp_path))
+    rows = plan.plan(study, PlannedCells.everything(study), ResponseCache(tmp_path))
     assert [(row.model, row.role, row.calls, row.cached_calls) for row in rows] == [
         ("paid", "target", 12, 0),
         ("twin", "target", 0, 12),
@@ -156,7 +156,7 @@ def test_a_judge_is_not_asked_about_what_holds_no_answer(planner: Planner, study
     keep(planner, first, "paid", 0, response(5, "", "empty"))
     keep(planner, first, "paid", 1, response(5, "I can't.", "refused"))
     keep(planner, first, "paid", 2, response(5, "Redis Streams take 5 ms."))
-    rows = rows_by(planner.rows(Cells(judged=((first, "paid", "judge"),))))
+    rows = rows_by(planner.rows(PlannedCells(judged=((first, "paid", "judge"),))))
     assert {key: (row.calls, row.cached_calls) for key, row in rows.items()} == {
         ("judge", "judge"): (1, 0),
         ("judge", "preflight"): (2, 0),
@@ -164,14 +164,14 @@ def test_a_judge_is_not_asked_about_what_holds_no_answer(planner: Planner, study
 
 
 def test_the_line(planner: Planner, study: Study) -> None:
-    rows = planner.rows(Cells(((next(iter(study.conditions)), "paid"),)))
+    rows = planner.rows(PlannedCells(((next(iter(study.conditions)), "paid"),)))
     # 3 000 + 2 085 and 3 x 100 + 48 tokens; expected 510 + 242.1 and at most 567 + 281.9 millionths, rounded up.
     assert plan.line(rows) == "spend: 6 calls to make, 0 cached, 5085/348 tokens, $0.0008 expected, $0.0009 at most"
     assert plan.line([]) == "spend: 0 calls to make, 0 cached, 0/0 tokens, $0.0000 expected, $0.0000 at most"
 
 
 def test_the_cap_refuses_above_the_worst_case_and_not_at_it(planner: Planner, study: Study) -> None:
-    rows = planner.rows(Cells(((next(iter(study.conditions)), "paid"),)))
+    rows = planner.rows(PlannedCells(((next(iter(study.conditions)), "paid"),)))
     assert plan.worst_case(rows) == Decimal("0.0008489")
     assert plan.refusal(rows, 0.0008489) is None
     reason = plan.refusal(rows, 0.0008488)
@@ -192,7 +192,7 @@ def test_planning_changes_nothing_in_the_cache(planner: Planner, study: Study) -
     file = planner.kept.cache.path(key)
     file.write_text("{")
     before = sorted(planner.kept.cache.folder.rglob("*"))
-    [row] = [row for row in planner.rows(Cells(((first, "paid"),))) if row.role == "target"]
+    [row] = [row for row in planner.rows(PlannedCells(((first, "paid"),))) if row.role == "target"]
     assert row.cached_calls == 1  # the file is there; a run would find it broken and ask again
     assert sorted(planner.kept.cache.folder.rglob("*")) == before
 
@@ -219,7 +219,7 @@ def test_what_is_kept_under_another_spelling_is_not_asked_again_nor_judged_again
     cache.put(judge, response(5, "{}"))
     for temperature in (1, 1.0):
         spelled = respelled(study, temperature=temperature)
-        rows = rows_by(plan.plan(spelled, Cells(((first, "paid"),), ((first, "paid", "judge"),)), cache))
+        rows = rows_by(plan.plan(spelled, PlannedCells(((first, "paid"),), ((first, "paid", "judge"),)), cache))
         assert (rows["paid", "target"].calls, rows["paid", "target"].cached_calls) == (2, 1)
         assert (rows["judge", "judge"].calls, rows["judge", "judge"].cached_calls) == (2, 1)
         # A run goes by the key that the response is kept under: in the cell's record, and so with the judge.
@@ -242,14 +242,14 @@ def test_stale_responses_are_planned_anew_and_named(study: Study, tmp_path: Path
     for sample, effort in enumerate(["low", "high", "high"]):
         kept = response(40).model_copy(update={"sent_params": {"reasoning_effort": effort}})
         keep(planner, first, "paid", sample, kept)
-    row = rows_by(planner.rows(Cells(((first, "paid"),))))["paid", "target"]
+    row = rows_by(planner.rows(PlannedCells(((first, "paid"),))))["paid", "target"]
     assert (row.calls, row.cached_calls, row.input_tokens) == (2, 1, 2 * TOKENS)
     [line] = stale_lines(planner)
     for part in ("paid: 2 kept responses are stale", 'sent reasoning_effort: "high" for reasoning_effort: "low"'):
         assert part in line
     # The others are not read, and nothing is said of them.
     plain = Planner(respelled(study, reasoning_effort=None), cache, dict.fromkeys(study.conditions, TOKENS))
-    plain.rows(Cells(((first, "paid"),)))
+    plain.rows(PlannedCells(((first, "paid"),)))
     assert stale_lines(plain) == []
 
 
@@ -265,7 +265,7 @@ def test_what_would_be_a_failure_today_is_cached_and_told_or_asked_again_on_requ
     planner: Planner, study: Study, root: Path
 ) -> None:
     first, *_ = study.conditions
-    cells = Cells(((first, "paid"),), ((first, "paid", "judge"),))
+    cells = PlannedCells(((first, "paid"),), ((first, "paid", "judge"),))
     frame = plan.judge_frame(study, first, "judge")
     cache, text, keys, judged = planner.kept.cache, "Redis Streams take 5 ms.", [], []
     for sample in range(3):
@@ -308,7 +308,7 @@ def test_paid_answers_that_cannot_be_read_are_no_calls_to_make(planner: Planner,
         request = replace(planner.requests(first, "paid")[0], sample=sample)
         for _ in range(answers):
             planner.kept.cache.put_unread(request, body)
-    row = rows_by(planner.rows(Cells(((first, "paid"),))))["paid", "target"]
+    row = rows_by(planner.rows(PlannedCells(((first, "paid"),))))["paid", "target"]
     assert (row.calls, row.cached_calls) == (2, 1)
     [told] = notes(planner)
     assert told.startswith(

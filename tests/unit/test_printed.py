@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from rcwt.analysis.selection import select
 from rcwt.report.printed import comparison, read_printed
+from rcwt.report.selection import select
 
 
 def test_a_cell_that_rounds_otherwise_is_named(root: Path) -> None:

@@ -107,7 +107,7 @@ def test_counts_that_do_not_grow_are_none(counted: dict[str, tuple[int, int | No
     assert size is not None
     usage = Counted(10, 0, 20, None, "a note")
     reply = believed(WireReply("ok", "Yes.", "stop", None, None, None, usage), size)
-    assert (reply.usage.prompt_tokens, reply.usage.completion_tokens) == (None, 20)
+    assert (reply.usage.prompt, reply.usage.completion) == (None, 20)
     assert reply.usage.note == "a note; the server counts every prompt alike, as 10 tokens: that is no count"
     assert not response(10, size).prompt_cut
 

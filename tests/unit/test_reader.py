@@ -448,15 +448,17 @@ def test_the_order_of_the_blocks_changes_nothing():
 
 def test_another_process_with_another_hash_seed_gives_the_same_reply():
     code = (
-        "import sys; sys.path.insert(0, 'tests/unit'); import test_reader as t;"
-        "sys.stdout.write(t.ask(t.HARBOUR_TALK + t.HARBOUR, t.HARBOUR_ASKS).text)"
+        "import json, sys; from rcwt.reader import reader;"
+        "sys.stdout.write(reader.answer(json.load(sys.stdin), 1024).text)"
     )
-    here = ask(HARBOUR_TALK + HARBOUR, HARBOUR_ASKS).text
+    messages = messages_of(HARBOUR_TALK, HARBOUR, HARBOUR_ASKS, "coord_first")
+    here = reader.answer(messages, 1024).text
     for seed in ("0", "1"):
         run = subprocess.run(
             [sys.executable, "-c", code],
             cwd=ROOT,
             env={**os.environ, "PYTHONHASHSEED": seed},
+            input=json.dumps(messages),
             capture_output=True,
             text=True,
         )
@@ -474,7 +476,7 @@ def imported(module: object) -> Iterable[str]:
 
 def test_it_imports_nothing_that_knows_a_task():
     allowed = {"bm25s", "Stemmer", "numpy", *sys.stdlib_module_names}
-    own = {"rcwt.base.tokens", "rcwt.reader.text", "rcwt.reader.demands"}
+    own = {"rcwt.base.number_words", "rcwt.base.tokens", "rcwt.reader.text", "rcwt.reader.demands"}
     for module in (reader, reader_text, reader_demands):
         for name in imported(module):
             assert name in own or name.split(".")[0] in allowed, f"{module.__name__} imports {name}"

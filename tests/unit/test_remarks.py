@@ -5,10 +5,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from capped_trials import CAPS, CUT, GOOD, trials
 from judge_helpers import record
-from test_caps import CAPS, CUT, GOOD, trials
-from test_summary import make_trials
-from test_tables import reader_cells
+from main_task import make_trials, reader_cells
 
 from rcwt.base.digests import file_digest
 from rcwt.base.records import write_records

@@ -32,7 +32,7 @@ def test_anthropic_prompt_is_input_written_and_read() -> None:
         "output_tokens": 7,
     }
     read = usage_of("anthropic", usage)
-    assert (read.prompt_tokens, read.cached_tokens, read.completion_tokens) == (325, 300, 7)
+    assert (read.prompt, read.cached, read.completion) == (325, 300, 7)
     assert "20 prompt tokens were written to a cache" in (read.note or "")
 
 
@@ -43,26 +43,28 @@ def test_gemini_thoughts_are_output() -> None:
         "thoughtsTokenCount": 40,
         "totalTokenCount": 150,
     }
-    assert usage_of("gemini", {**usage, "cachedContentTokenCount": 60}) == Usage(100, 60, 50, 40, None)
+    assert usage_of("gemini", {**usage, "cachedContentTokenCount": 60}) == Usage(
+        prompt=100, cached=60, completion=50, reasoning=40
+    )
     # Some versions count them inside the candidates: the total says which.
     read = usage_of("gemini", {**usage, "candidatesTokenCount": 50})
-    assert (read.completion_tokens, read.reasoning_tokens) == (50, 40)
+    assert (read.completion, read.reasoning) == (50, 40)
     assert "inside" in (read.note or "")
 
 
 def test_gemini_absent_count_is_what_the_total_says() -> None:
-    assert usage_of("gemini", {"promptTokenCount": 9, "totalTokenCount": 9}).completion_tokens == 0
-    assert usage_of("gemini", {"promptTokenCount": 9, "totalTokenCount": 30}).completion_tokens == 21
+    assert usage_of("gemini", {"promptTokenCount": 9, "totalTokenCount": 9}).completion == 0
+    assert usage_of("gemini", {"promptTokenCount": 9, "totalTokenCount": 30}).completion == 21
     for unsaid in ({}, {"totalTokenCount": 8}, {"totalTokenCount": 30, "candidatesTokenCount": "many"}):
         read = usage_of("gemini", {"promptTokenCount": 9, **unsaid})
-        assert read.completion_tokens is None
+        assert read.completion is None
         assert read.note == "no completion tokens in the reply"
 
 
 def test_an_absent_completion_is_what_the_total_says_and_a_wrong_one_is_missing() -> None:
-    assert usage_of("openai", {"prompt_tokens": 9, "total_tokens": 30}).completion_tokens == 21
+    assert usage_of("openai", {"prompt_tokens": 9, "total_tokens": 30}).completion == 21
     for unsaid in ({}, {"total_tokens": 9}, {"total_tokens": 30, "completion_tokens": -1}):
-        assert usage_of("openai", {"prompt_tokens": 9, **unsaid}).completion_tokens is None
+        assert usage_of("openai", {"prompt_tokens": 9, **unsaid}).completion is None
 
 
 @pytest.mark.parametrize("protocol", ["openai", "gemini"])
@@ -73,14 +75,14 @@ def test_what_only_the_total_counts_is_output(protocol: Protocol) -> None:
         "gemini": ("promptTokenCount", "candidatesTokenCount", "totalTokenCount"),
     }[protocol]
     read = usage_of(protocol, dict(zip(names, (35, 12, 109), strict=True)))
-    assert (read.prompt_tokens, read.completion_tokens) == (35, 74)
+    assert (read.prompt, read.completion) == (35, 74)
     assert "62 tokens that only the total counts" in (read.note or "")
 
 
 @pytest.mark.parametrize("total", [10, 0, 14, -99, None, "many"])
 def test_a_total_below_its_parts_changes_nothing(total: Any) -> None:
     read = usage_of("openai", {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": total})
-    assert (read.prompt_tokens, read.completion_tokens) == (10, 5)
+    assert (read.prompt, read.completion) == (10, 5)
     said = f"not the total of {total}"
     assert (said in (read.note or "")) == (total in (10, 0, 14))
 
@@ -90,10 +92,10 @@ def test_usage_is_counts_or_missing_and_never_less_than_what_was_said(values: li
     prompt, completion, total, cached, reasoning = values
     usage = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": total, "cached_tokens": cached}
     read = usage_of("openai", {**usage, "reasoning_tokens": reasoning})
-    for count in (read.prompt_tokens, read.cached_tokens, read.completion_tokens, read.reasoning_tokens):
+    for count in (read.prompt, read.cached, read.completion, read.reasoning):
         assert count is None or count >= 0
-    if isinstance(completion, int) and completion > 0 and read.completion_tokens is not None:
-        assert read.completion_tokens >= completion
+    if isinstance(completion, int) and completion > 0 and read.completion is not None:
+        assert read.completion >= completion
 
 
 @pytest.mark.parametrize(
@@ -111,47 +113,47 @@ def test_usage_is_counts_or_missing_and_never_less_than_what_was_said(values: li
 )
 def test_cached_tokens_in_every_spelling(cached: int | None, says: dict[str, Any]) -> None:
     read = usage_of("openai", {"prompt_tokens": 20, "completion_tokens": 5, "total_tokens": 25, **says})
-    assert (read.prompt_tokens, read.cached_tokens, read.completion_tokens) == (20, cached, 5)
+    assert (read.prompt, read.cached, read.completion) == (20, cached, 5)
 
 
 def test_a_cache_beside_the_prompt_is_prompt_and_not_output() -> None:
     beside = {"prompt_tokens": 5, "completion_tokens": 7, "cache_read_input_tokens": 300}
     read = usage_of("openai", {**beside, "cache_creation_input_tokens": 20, "total_tokens": 332})
-    assert (read.prompt_tokens, read.cached_tokens, read.completion_tokens) == (325, 300, 7)
+    assert (read.prompt, read.cached, read.completion) == (325, 300, 7)
     # Anthropic's own counts, passed on.
     anthropic = {"input_tokens": 5, "output_tokens": 7, "cache_read_input_tokens": 300}
-    assert usage_of("openai", anthropic) == Usage(305, 300, 7, None, None)
+    assert usage_of("openai", anthropic) == Usage(prompt=305, cached=300, completion=7)
     # The total tells whether the cache is a part of the input.
     for prompt, total in ((305, 312), (5, 12)):
         read = usage_of("openai", {**anthropic, "total_tokens": total})
-        assert (read.prompt_tokens, read.completion_tokens) == (prompt, 7)
+        assert (read.prompt, read.completion) == (prompt, 7)
 
 
 def test_counts_by_the_names_of_the_newer_protocol() -> None:
     usage = {"input_tokens": 20, "output_tokens": 9, "total_tokens": 29}
     details = {"input_tokens_details": {"cached_tokens": 8}, "output_tokens_details": {"reasoning_tokens": 4}}
-    assert usage_of("openai", {**usage, **details}) == Usage(20, 8, 9, 4, None)
+    assert usage_of("openai", {**usage, **details}) == Usage(prompt=20, cached=8, completion=9, reasoning=4)
 
 
 def test_reasoning_beside_the_completion_is_added() -> None:
     details = {"completion_tokens_details": {"reasoning_tokens": 30}}
     read = usage_of("openai", {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 45, **details})
-    assert (read.completion_tokens, read.reasoning_tokens) == (35, 30)
+    assert (read.completion, read.reasoning) == (35, 30)
     assert "added" in (read.note or "")
     # Without a total: what is more than the completion cannot be a part of it.
     read = usage_of("openai", {"prompt_tokens": 10, "completion_tokens": 5, **details})
-    assert (read.completion_tokens, read.reasoning_tokens) == (35, 30)
+    assert (read.completion, read.reasoning) == (35, 30)
 
 
 @pytest.mark.parametrize("count", [None, "twelve", "-1", -1, 1.5, True, 10**20, [12]])
 def test_what_is_no_count_is_missing(count: Any) -> None:
-    assert usage_of("openai", {"prompt_tokens": count}).prompt_tokens is None
-    assert usage_of("openai", {}).prompt_tokens is None
+    assert usage_of("openai", {"prompt_tokens": count}).prompt is None
+    assert usage_of("openai", {}).prompt is None
 
 
 @pytest.mark.parametrize("count", [12, 12.0, "12"])
 def test_a_whole_number_is_a_count_however_it_is_written(count: Any) -> None:
-    assert usage_of("openai", {"prompt_tokens": count}).prompt_tokens == 12
+    assert usage_of("openai", {"prompt_tokens": count}).prompt == 12
 
 
 @pytest.mark.parametrize("body", ["", "null", "[]", "{}", '"text"', "{"])

@@ -28,12 +28,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_folder_of_the_repository_is_known(root: Path) -> None:
-    # From what git tracks, so that a new folder of the project is protected too.
+    # From what git tracks, so that a new folder of the project is protected too; `results` is for runs.
     listed = os.popen(f"git -C '{root}' ls-files").read().splitlines()
     if not listed:
         pytest.skip("not a git checkout")
     folders = {name.split("/")[0] for name in listed if "/" in name}
-    assert {name for name in folders if not name.startswith(".")} == set(SOURCES)
+    assert {name for name in folders if not name.startswith(".")} == {*SOURCES, "results"}
 
 
 @pytest.mark.parametrize(

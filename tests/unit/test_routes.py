@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from fault_server import FaultServer
-from wire_helpers import KEY, KEY_ENV, MESSAGES, endpoint, outcome, run
+from wire_helpers import CAP, MESSAGES, asked, endpoint, outcome, run
 
 from rcwt.base.errors import CallError
 from rcwt.base.request import Request
@@ -27,26 +27,11 @@ from rcwt.config.parameters import changed_messages
 from rcwt.config.schema import Config
 from rcwt.study.preflight import SHORT, Preflight
 from rcwt.wire import wire
-from rcwt.wire.exchange import load_litellm, open_clients
+from rcwt.wire.exchange import load_litellm
 from rcwt.wire.faults import PermanentFault
 from rcwt.wire.replies import WireReply
 
-PARAMS: dict[str, Any] = {"max_tokens": 64}
-
-
-@pytest.fixture(autouse=True)
-def _planted_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(KEY_ENV, KEY)
-
-
-def asked(model: str, params: dict[str, Any] = PARAMS) -> tuple[Any, FaultServer]:
-    """What comes of one request to a server of one's own, and that server."""
-
-    async def inner() -> tuple[Any, FaultServer]:
-        async with FaultServer() as server:
-            return await outcome(endpoint(server, model.partition("/")[0], model=model), params), server
-
-    return run(inner())
+pytestmark = pytest.mark.usefixtures("planted_key")
 
 
 def listed() -> list[str]:
@@ -71,7 +56,7 @@ def test_every_chat_model_of_litellms_list_gets_what_was_asked_or_says_why_not()
             refused = {}
             for model in models:
                 before = server.stats()["received"]
-                result = await outcome(endpoint(server, model.partition("/")[0], model=model), PARAMS)
+                result = await outcome(endpoint(server, model.partition("/")[0], model=model), CAP)
                 sent = server.requests[before:]
                 if isinstance(result, WireReply):
                     [request] = sent
@@ -99,7 +84,7 @@ def test_every_chat_model_of_litellms_list_gets_what_was_asked_or_says_why_not()
 @pytest.mark.parametrize("model", ["o3", "o3-mini", "o4-mini", "o3-2025-04-16", "openai/o3-mini"])
 def test_o_models_get_the_system_text_as_such(model: str) -> None:
     # A temperature of 1 is the only one they take, and max_completion_tokens the name of their cap.
-    reply, server = asked(f"openai/{model}", {**PARAMS, "temperature": 1, "reasoning_effort": "low"})
+    reply, server = asked(f"openai/{model}", {**CAP, "temperature": 1, "reasoning_effort": "low"})
     assert isinstance(reply, WireReply), str(reply)
     [request] = server.requests
     assert [message["role"] for message in request.body["messages"]] == ["system", "user"]
@@ -147,7 +132,7 @@ def test_another_model_or_address_than_named(model: str, to: str) -> None:
     "name", ["custom_llm_provider", "deployment_id", "model_list", "mock_tool_calls", "use_litellm_proxy", "azure"]
 )
 def test_parameters_that_would_lead_elsewhere_are_reserved(name: str) -> None:
-    fault, server = asked("openai/mine", {**PARAMS, name: "azure"})
+    fault, server = asked("openai/mine", {**CAP, name: "azure"})
     assert isinstance(fault, PermanentFault)
     assert (fault.kind, server.stats()["received"]) == ("unbounded", 0)
 
@@ -159,26 +144,25 @@ VARIABLES = [
     "LITELLM_ANTHROPIC_DISABLE_URL_SUFFIX",
     "LITELLM_REASONING_AUTO_SUMMARY",
     "LITELLM_ENABLE_ANTHROPIC_PROMPT_CACHING",
-    "LITELLM_MODIFY_PARAMS",
-    "LITELLM_DROP_PARAMS",
+    "LITELLM_MODIFY_CAP",
+    "LITELLM_DROP_CAP",
 ]
 
 
 def test_variables_that_would_reroute_or_change_a_request_are_reset() -> None:
     # litellm reads them when it is imported: so in a process of its own.
-    tests = Path(__file__).parent
     code = (
-        "import sys; from test_routes import asked, PARAMS\n"
+        "import sys; from wire_helpers import CAP, asked\n"
         "for model in ('openai/gpt-4.1-mini', 'openai/gpt-5', 'anthropic/claude-haiku-4-5'):\n"
         "    reply, server = asked(model)\n"
         "    assert type(reply).__name__ == 'WireReply', str(reply)\n"
         "    [request] = server.requests\n"
         "    assert request.protocol == model.partition('/')[0], request.protocol\n"
         "    assert 'cache_control' not in str(request.body), request.body\n"
-        "fault, server = asked('anthropic/claude-haiku-4-5', {**PARAMS, 'seed': 7})\n"
+        "fault, server = asked('anthropic/claude-haiku-4-5', {**CAP, 'seed': 7})\n"
         "assert fault.kind == 'unsupported_parameter', fault\n"
     )
-    path = os.pathsep.join([str(tests), str(tests.parent / "fixtures"), *sys.path])
+    path = os.pathsep.join(sys.path)
     environment = {**os.environ, **dict.fromkeys(VARIABLES, "true"), "PYTHONPATH": path}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -196,7 +180,7 @@ def unwatched(monkeypatch: pytest.MonkeyPatch) -> str:
 def test_a_request_that_passed_no_hook_may_be_billed(unwatched: str, act: str) -> None:
     async def inner() -> tuple[Any, int]:
         async with FaultServer({"always": act}) as server:
-            return await outcome(endpoint(server, "anthropic", model=unwatched), PARAMS), server.stats()["received"]
+            return await outcome(endpoint(server, "anthropic", model=unwatched), CAP), server.stats()["received"]
 
     fault, received = run(inner())
     assert received > 0  # litellm did send it
@@ -219,14 +203,14 @@ def test_what_litellm_refuses_before_sending_costs_nothing() -> None:
         ("anthropic/claude-haiku-4-5", {"reasoning_effort": "auto"}),
         ("openai/gpt-5", {"temperature": 0.3}),
     ):
-        fault, server = asked(model, {**PARAMS, **params})
+        fault, server = asked(model, {**CAP, **params})
         assert isinstance(fault, PermanentFault)
         assert (fault.maybe_billed, server.stats()["received"]) == (False, 0)
 
 
 def test_it_is_booked_at_its_worst_case_and_stops_its_model(unwatched: str, tmp_path: Path) -> None:
     async def inner() -> tuple[list[Any], int, Balance, Decimal]:
-        async with FaultServer() as server, open_clients():
+        async with FaultServer() as server:
             config = Config.model_validate(
                 {
                     **{"models": ["m"], "judges": ["rules"], "experiments": [], "designs": {}},
@@ -236,7 +220,7 @@ def test_it_is_booked_at_its_worst_case_and_stops_its_model(unwatched: str, tmp_
             )
             remote = Remote(config, ResponseCache(tmp_path), Progress(), Decimal(1))
             calls = [
-                Request("e", unwatched, (("system", "A text."), ("user", "?")), PARAMS, "coord_first", sample)
+                Request("e", unwatched, (("system", "A text."), ("user", "?")), CAP, "coord_first", sample)
                 for sample in range(9)
             ]
             sent = [remote.fetch(call, "m", Preflight()) for call in calls]

@@ -6,13 +6,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from runtime_helpers import config_of, requests
-from servers import KEY, Server
+from servers import Server
 
 from rcwt.base.errors import CallError
 from rcwt.base.records import Response
@@ -25,7 +25,8 @@ from rcwt.calls.terms import Terms, request_tokens
 from rcwt.study.preflight import Preflight
 from rcwt.wire import wire
 
-PROCESS = Path(__file__).with_name("shared_process.py")
+pytestmark = pytest.mark.usefixtures("planted_key")
+PROCESS = Path(__file__).parents[1] / "fixtures/shared_process.py"
 
 
 class FullDisk(ResponseCache):
@@ -35,18 +36,6 @@ class FullDisk(ResponseCache):
         if len(list(self.folder.rglob("*.json"))) == 2:
             raise OSError(errno.ENOSPC, "No space left on device")
         super().put(request, response, body)
-
-
-@pytest.fixture(autouse=True)
-def key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TEST_KEY", KEY)
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    running = Server(tmp_path / "server", text={"literal": "A reply."})
-    yield running
-    running.stop()
 
 
 def test_a_full_disk_stops_sending(root: Path, server: Server, tmp_path: Path) -> None:

@@ -10,12 +10,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from test_tables import GEMINI, GPT, HAIKU
+from paper_rows import GEMINI, GPT, HAIKU
 from window_cells import DESIGN, window_cells
 
 from rcwt.analysis.cells import write_csv
 from rcwt.analysis.refits import CURVE_COLUMNS
-from rcwt.analysis.selection import TableError, select, select_windows
 from rcwt.report.printing import PrintedTable, as_csv
 from rcwt.report.scaling import (
     Scaling,
@@ -27,6 +26,7 @@ from rcwt.report.scaling import (
     table_1_full,
     write_table_1,
 )
+from rcwt.report.selection import TableError, select, select_windows
 
 NO_INTERVAL = dict.fromkeys(("theta_ci_low", "theta_ci_high", "theta_facts_low", "theta_facts_high"), math.nan)
 PAPER = Path(__file__).parents[2] / "resources" / "published" / "table_1.csv"

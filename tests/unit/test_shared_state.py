@@ -22,7 +22,7 @@ from rcwt.calls.run_state import Journal, RunState
 from rcwt.calls.shared_ledger import Books, SharedLedger
 from rcwt.calls.shared_limits import SharedLimiter
 
-PROCESS = Path(__file__).with_name("shared_process.py")
+PROCESS = Path(__file__).parents[1] / "fixtures/shared_process.py"
 #: Two folders, separated by a colon, at which two nodes see one folder of a shared file system.
 MOUNTS = "RCWT_TEST_MOUNTS"
 D = Decimal
@@ -89,7 +89,7 @@ def test_what_a_dead_process_had_set_aside_is_spent_at_its_worst_case(
 ) -> None:
     holder = processes.holding("hold", 1, "0.75")
     ledger = SharedLedger(RunState(processes.folder), D(1))
-    assert ledger.bury() == {}
+    assert ledger.write_off_dead() == {}
     assert (ledger.balance().spent, ledger.balance().reserved) == (0, D("0.75"))
     kill(holder)
     # The call waits for the money of the one that died, until it is known to be gone for good.
@@ -98,7 +98,7 @@ def test_what_a_dead_process_had_set_aside_is_spent_at_its_worst_case(
     assert f"process {holder.pid} on " in caplog.text
     assert "1 calls under way" in caplog.text
     assert asyncio.run(ledger.reserve_when_free(D("0.25"))) is not None
-    assert ledger.bury() == {0: (1, D("0.75"))}
+    assert ledger.write_off_dead() == {0: (1, D("0.75"))}
 
 
 def test_a_waiting_call_gets_the_money_that_another_process_gives_back(processes: Processes) -> None:

@@ -120,7 +120,9 @@ def test_the_key_of_now_comes_first(tmp_path: Path) -> None:
     assert asked.key == former_key({"top_p": 1, "max_tokens": 9})
 
 
-numbers = st.integers(-(2**60), 2**60) | st.floats(allow_nan=False, allow_infinity=False) | st.booleans()
+# Nobody writes the negative zero, of which three spellings would be equal.
+floats = st.floats(allow_nan=False, allow_infinity=False).map(lambda number: number or 0.0)
+numbers = st.integers(-(2**60), 2**60) | floats | st.booleans()
 values = st.recursive(numbers | st.text(max_size=3), lambda inner: st.lists(inner, max_size=3), max_leaves=4)
 
 

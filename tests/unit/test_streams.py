@@ -107,7 +107,7 @@ def test_a_whole_stream_is_the_reply_it_holds(form: str, protocol: str) -> None:
     assert isinstance(reply, WireReply)
     word = {"openai": "stop", "anthropic": "end_turn", "gemini": "STOP"}[protocol]
     assert (reply.status, reply.text, reply.finish_reason, reply.returned_model) == ("ok", TEXT, word, "m-1")
-    assert (reply.usage.prompt_tokens, reply.usage.completion_tokens) == (7, 5)
+    assert (reply.usage.prompt, reply.usage.completion) == (7, 5)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -8,28 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from test_tables import CEILING, GEMINI, main_rows, make_cells, reader_cells
+from main_task import main_rows, make_cells, make_trials, reader_cells
+from paper_rows import GEMINI
 
 from rcwt.analysis.cells import write_csv
-from rcwt.report.summary import WIDTH, baseline, cost, summary, theta, whole_down_to, why_not_identified
-from rcwt.trials.schema import TRIAL_SCHEMA, read_table, write_table
+from rcwt.report.identified import why_not_identified
+from rcwt.report.summary import WIDTH, baseline, cost, fewest_tokens_whole, summary, theta
 
 READER = "reader (extractive reader, not a language model)"
-
-
-def make_trials(tmp_path: Path, model: str, **values: Any) -> pd.DataFrame:
-    """Forty calls a share of the main task, as they are read from `trials.parquet`."""
-    rows: list[dict[str, Any]] = []
-    for row in main_rows(model, [int(320 * ceiling) for ceiling in CEILING]):
-        for order in ("coord_first", "reason_first"):
-            for trial in range(20):
-                call = {"source": "run", "experiment": "fixed_budget", "kind": "fixed_budget", "window": 4096}
-                call |= {"order": order, "trial": trial}
-                call |= {"model": model, "q": row["q"], "status": "ok", "hits": 8, "possible": 8}
-                call |= {"headline_judge": "rules", "cost_usd": 0.0, "finish_reason": "stop", "completion_tokens": 9}
-                rows.append(call | values)
-    write_table(pd.DataFrame(rows), TRIAL_SCHEMA, tmp_path / f"{model}.parquet")
-    return read_table(tmp_path / f"{model}.parquet")
 
 
 def fit(**values: Any) -> "pd.Series[Any]":
@@ -276,4 +262,4 @@ def test_the_script_reads_what_the_pipeline_writes(tmp_path: Path, root: Path) -
 def test_down_to_where_a_task_stayed_whole_is_what_was_measured(hits: list[int | None], said: str) -> None:
     # W - c by the design: 4 096 less 0, 939, 1 879, 2 819, … 3 683.
     cells = make_cells(main_rows("m", hits))
-    assert whole_down_to(cells[cells["order"] == "pooled"]) == said
+    assert fewest_tokens_whole(cells[cells["order"] == "pooled"]) == said

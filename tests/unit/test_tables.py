@@ -5,16 +5,16 @@ import csv
 import io
 import subprocess
 import sys
-from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from main_task import main_rows, make_cells, reader_cells, reference_cells
+from paper_rows import GEMINI, GPT, HAIKU
 
-from rcwt.analysis.cells import CELL_COLUMNS, read_cells, write_csv
-from rcwt.analysis.selection import TableError, add_selection_arguments, paper_order, select, select_from
+from rcwt.analysis.cells import read_cells, write_csv
 from rcwt.report.printing import (
     PrintedTable,
     as_csv,
@@ -24,48 +24,8 @@ from rcwt.report.printing import (
     printed_percent,
     round_half_up,
 )
+from rcwt.report.selection import TableError, add_selection_arguments, paper_order, select, select_from
 from rcwt.report.table_a1 import caption_a1, note_a1, table_a1, table_a1_for_people
-
-GEMINI, HAIKU, GPT = "gemini-2.0-flash", "claude-haiku-4-5-20251001", "gpt-4.1-mini"
-#: Target share in percent and reference tokens of the main task at W = 4096, u = 337 (paper, Table A1).
-PLACES = {0: 3759, 25: 2820, 50: 1880, 75: 940, 90: 376, 92: 301, 94: 226, 96: 151, 98: 76}
-#: What is whole in the cut reference, of eight facts.
-CEILING = (1, 1, 1, 1, 0.625, 0.375, 0, 0, 0)
-
-
-def make_cells(rows: Sequence[dict[str, Any]], **same: Any) -> pd.DataFrame:
-    """A cells table; what a row does not say is a plain pooled cell of 40 calls."""
-    plain = {"source": "run", "experiment": "fixed_budget", "window": 4096, "judge": "rules", "order": "pooled"}
-    plain |= {"u": 337, "n_planned": 40, "n_answered": 40, "n_scored": 40, "possible": 320}
-    plain |= dict.fromkeys(("n_truncated", "n_empty", "n_refused", "n_filtered", "n_unparsed"), 0)
-    table = pd.DataFrame([plain | row | same for row in rows], columns=[*plain, *set(CELL_COLUMNS).difference(plain)])
-    table["effective_mean"] = table["hits"] / table["possible"]
-    return table.reindex(columns=CELL_COLUMNS)
-
-
-def main_rows(model: str, hits: Sequence[int | None]) -> list[dict[str, Any]]:
-    """The nine cells of the main task for a model, its hits of 320 given; None: no score."""
-    rows = []
-    for (percent, r), found, ceiling in zip(PLACES.items(), hits, CEILING, strict=True):
-        c = 3759 - r
-        row = {"model": model, "q": percent / 100, "c": c, "r": r, "p": c / 4096, "hits": found, "ceiling": ceiling}
-        rows.append(row | ({"possible": 0} if found is None else {}))
-    return rows
-
-
-def reader_cells(model: str = "reader") -> pd.DataFrame:
-    """What a reader that finds all that is visible scores: its ceiling."""
-    return make_cells(main_rows(model, [int(320 * ceiling) for ceiling in CEILING]))
-
-
-def reference_cells(shared: Path) -> pd.DataFrame:
-    """The paper's 27 cells, recomputed from its own calls (shared/reference)."""
-    reference = pd.read_csv(shared / "reference" / "fixed_budget_4096_cells.csv")
-    ceiling = dict(zip((percent / 100 for percent in PLACES), CEILING, strict=True))
-    rows = [{**row, "ceiling": ceiling[row["q"]]} for row in reference.to_dict("records")]
-    return make_cells([{str(name): value for name, value in row.items()} for row in rows]).assign(
-        source="published", judge="original"
-    )
 
 
 def test_the_papers_table_comes_out_but_for_the_one_cell_that_does_not_follow_from_its_data(shared: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from fault_server import FaultServer
-from wire_helpers import KEY, KEY_ENV, endpoint, outcome, run
+from wire_helpers import endpoint, outcome, run
 
 from rcwt.base.records import Response, Usage
 from rcwt.base.request import Request
@@ -20,10 +20,7 @@ from rcwt.config.thinking import thinks_as_asked
 from rcwt.wire.faults import PermanentFault
 from rcwt.wire.replies import WireReply
 
-
-@pytest.fixture(autouse=True)
-def _planted_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(KEY_ENV, KEY)
+pytestmark = pytest.mark.usefixtures("planted_key")
 
 
 def enabled(budget: int) -> dict[str, Any]:

@@ -16,7 +16,9 @@ from rcwt.wire import fault_kinds
 from rcwt.wire.faults import PermanentFault, TransientFault, fault_of, read_error, retry_after_s
 from rcwt.wire.replies import WireReply, reply_of_error
 
-CASES = [json.loads(line) for line in Path(__file__).with_name("vendor_errors.jsonl").read_text().splitlines()]
+CASES = [
+    json.loads(line) for line in (Path(__file__).parents[1] / "fixtures/vendor_errors.jsonl").read_text().splitlines()
+]
 
 
 def outcome(status: int, body: Any, headers: dict[str, str] | None = None) -> Any:

@@ -7,17 +7,14 @@ from typing import Any
 import pytest
 from fault_replies import Answer, body_of
 from fault_server import FaultServer
-from wire_helpers import KEY, KEY_ENV, PROTOCOLS, ask, endpoint, outcome, run
+from wire_helpers import KEY, PROTOCOLS, ask, endpoint, outcome, run
 
 from rcwt.base.keys import SCRUBBED
 from rcwt.wire.exchange import LONGEST_BODY
 from rcwt.wire.faults import PermanentFault, TransientFault
 from rcwt.wire.replies import WireReply
 
-
-@pytest.fixture(autouse=True)
-def _planted_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(KEY_ENV, KEY)
+pytestmark = pytest.mark.usefixtures("planted_key")
 
 
 # Statuses of issue 3, 'Calls': the kind of the permanent ones, None for those that pass.
@@ -140,9 +137,9 @@ WORDED_AS_ERRORS = [
 def test_outcomes_that_come_as_errors(status: str, protocol: str, more: dict[str, Any]) -> None:
     reply = ask(protocol, {"status": 400, **more})
     assert isinstance(reply, WireReply)
-    assert (reply.status, reply.text, reply.usage.prompt_tokens) == (status, None, None)
+    assert (reply.status, reply.text, reply.usage.prompt) == (status, None, None)
     assert reply.finish_reason == {"filtered": "content_filter", "truncated": "max_tokens"}[status]
-    assert reply.usage_note
+    assert reply.usage.note
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -243,7 +240,7 @@ def test_an_absurd_count_is_none_and_the_reply_is_kept(number: str, protocol: st
     reply = ask(protocol, {"status": 200, "body": body})
     assert isinstance(reply, WireReply)
     assert (reply.text, reply.status) == ("5 ms.", "ok")
-    assert reply.usage.completion_tokens is None
+    assert reply.usage.completion is None
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

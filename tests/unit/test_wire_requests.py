@@ -6,17 +6,15 @@ from typing import Any
 
 import pytest
 from fault_server import FaultServer
-from wire_helpers import KEY, KEY_ENV, MESSAGES, PARAMS, PROTOCOLS, ask, endpoint, outcome, run
+from wire_helpers import KEY_ENV, MESSAGES, PARAMS, PROTOCOLS, ask, endpoint, outcome, run
 
 from rcwt.base.errors import ConfigError
+from rcwt.config.parameters import renamed
 from rcwt.wire.faults import PermanentFault, TransientFault
 from rcwt.wire.replies import WireReply
 from rcwt.wire.wire import Endpoint
 
-
-@pytest.fixture(autouse=True)
-def _planted_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(KEY_ENV, KEY)
+pytestmark = pytest.mark.usefixtures("planted_key")
 
 
 SCHEMA = {
@@ -100,7 +98,7 @@ def test_a_judge_is_answered_in_its_schema(protocol: str, more: dict[str, Any]) 
 
 def test_renamed_and_removed_parameters() -> None:
     names = {"max_tokens": "max_completion_tokens", "temperature": None}
-    reply = ask("openai", "ok", param_names=names, params={"temperature": 0.3, "max_tokens": 64, "seed": None})
+    reply = ask("openai", "ok", params=renamed({"temperature": 0.3, "max_tokens": 64, "seed": None}, names))
     assert isinstance(reply, WireReply)
     assert reply.requested == {"max_completion_tokens": 64}
     assert reply.sent == {"model": "gpt-4.1-mini", "max_completion_tokens": 64}

@@ -50,5 +50,5 @@ def test_a_real_response_is_read_as_a_careful_person_reads_it(shape: dict[str, A
     assert reply.finish_reason == (None if finish is None else str(finish))
     assert (reply.returned_model, reply.response_id) == (expected.get("model"), expected.get("id"))
     usage = reply.usage
-    assert (usage.prompt_tokens, usage.completion_tokens) == (expected["prompt"], expected["completion"])
-    assert (usage.cached_tokens, usage.reasoning_tokens) == (expected["cached"], expected.get("reasoning"))
+    assert (usage.prompt, usage.completion) == (expected["prompt"], expected["completion"])
+    assert (usage.cached, usage.reasoning) == (expected["cached"], expected.get("reasoning"))

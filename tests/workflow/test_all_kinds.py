@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from projects import Project, copy_project
-from test_reruns import cells
+from projects import Project, cells, copy_project
 
 SMALL = """\
 experiments: [fixed_budget, intact, intact_open, algorithmic]

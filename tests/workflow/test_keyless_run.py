@@ -121,6 +121,13 @@ def test_whatever_shows_the_reader_says_what_it_is(finished_run: tuple[Project, 
         assert LABEL in text, path
 
 
+def test_the_readmes_figure_is_the_one_that_this_run_makes(root: Path, results: Path) -> None:
+    committed, made = (folder / "figure_1.png" for folder in (root / "docs", results / "figures"))
+    assert committed.read_bytes() == made.read_bytes(), (
+        "run: snakemake --cores 8 results/figures/figure_1.png && cp results/figures/figure_1.png docs/"
+    )
+
+
 def test_a_run_ends_by_saying_what_it_found_and_where(finished_run: tuple[Project, str]) -> None:
     output = finished_run[1]
     for part in ("theta", "ceiling", "results/tables/table_a1", "results/figures/figure_1"):

@@ -9,15 +9,10 @@ import re
 from pathlib import Path
 
 import pytest
-from projects import Project
+from projects import Project, cells
 
-CELL_RULES = ("prompt", "calls", "scores")
 TASK = "resources/templates/spec_recall"
 CONDITIONS = 2 * (9 + 9 + 8 + 8)
-
-
-def cells(plan: dict[str, int]) -> tuple[int, ...]:
-    return tuple(plan.get(rule, 0) for rule in CELL_RULES)
 
 
 def test_a_second_run_has_nothing_to_do(finished: Project) -> None:
@@ -80,14 +75,76 @@ def _with_another_pattern(text: str) -> str:
     return text[: found.end(0) - 2] + f'- "added pattern"\n{found.group(1)}' + text[found.end(0) - 2 :]
 
 
-def test_scoring_code_reruns_scores_only(finished: Project) -> None:
-    finished.edit("workflow/rcwt/scoring/rules.py", lambda text: text + "\n# another line\n")
-    assert cells(finished.plan()) == (0, 0, CONDITIONS)
+@pytest.mark.parametrize(
+    ("module", "rerun"),
+    [
+        ("scoring/rules", (0, 0, CONDITIONS)),
+        ("run/score_cell", (0, 0, CONDITIONS)),
+        ("reader/reader", (0, CONDITIONS, CONDITIONS)),
+        ("base/number_words", (0, CONDITIONS, CONDITIONS)),  # the reader and the rules read them
+        ("wire/reading", (0, 0, 0)),  # no answer of a server is in these results
+    ],
+)
+def test_an_edit_of_what_cells_are_made_by_reruns_them(
+    finished: Project, module: str, rerun: tuple[int, int, int]
+) -> None:
+    finished.edit(f"workflow/rcwt/{module}.py", lambda text: text + "\n# another line\n")
+    assert cells(finished.plan()) == rerun
 
 
-def test_the_readers_code_reruns_its_calls(finished: Project) -> None:
-    finished.edit("workflow/rcwt/reader/reader.py", lambda text: text + "\n# another line\n")
-    assert cells(finished.plan()) == (0, CONDITIONS, CONDITIONS)
+@pytest.mark.parametrize(
+    "module", ["config/parameters", "config/schema", "study/study", "study/tasks", "study/planned", "base/errors"]
+)
+def test_an_edit_of_what_reaches_stages_as_parameters_reruns_nothing(finished: Project, module: str) -> None:
+    finished.edit(f"workflow/rcwt/{module}.py", lambda text: text + "\n# another line\n")
+    assert finished.plan() == {}
+
+
+def test_code_that_changes_prompts_reruns_their_cells(finished: Project) -> None:
+    # What stands between two blocks; prompts of 0 % have one block.
+    def with_one_line_break(text: str) -> str:
+        return text.replace(r'SEPARATOR = "\n\n"', r'SEPARATOR = "\n"')
+
+    finished.edit("workflow/rcwt/study/prompts.py", with_one_line_break)
+    plan = finished.plan()
+    assert cells(plan) == (CONDITIONS - 8,) * 3
+    assert "condition_manifest" in plan
+
+
+def test_code_that_counts_the_tokens_of_prompts_writes_them_again(finished: Project) -> None:
+    finished.edit("workflow/rcwt/study/prompts.py", lambda text: text.replace("OVERHEAD = 2", "OVERHEAD = 3"))
+    assert finished.plan()["prompt"] == CONDITIONS
+
+
+def test_code_that_leaves_the_prompts_as_they_are_reruns_no_cell(finished: Project) -> None:
+    finished.edit("workflow/rcwt/study/prompts.py", lambda text: text + "\n# another line\n")
+    plan = finished.plan()
+    assert cells(plan) == (0, 0, 0)
+    assert {"condition_manifest", "trials"} <= set(plan)
+
+
+@pytest.mark.parametrize(
+    ("module", "rules"),
+    [
+        ("analysis/accounts", {"window_accounts", "summary"}),
+        ("report/identified", {"summary", "table_2"}),
+        ("report/table_a1", {"table_a1"}),
+        ("report/intact", {"intact_table"}),
+        ("report/pack_items", {"pack_items"}),
+        ("report/printing", {"table_a1", "table_1", "table_2", "intact_table", "summary"}),
+        ("analysis/displacement", {"displacement", "figure_3"}),
+        # The cells are counted by it.
+        ("trials/judged", {"intervals", "curves", "pack_items", "completeness", "judge_agreement", "displacement"}),
+    ],
+)
+def test_an_edit_of_a_module_reruns_what_reads_or_makes_by_it(finished: Project, module: str, rules: set[str]) -> None:
+    finished.edit(f"workflow/rcwt/{module}.py", lambda text: text + "\n# another line\n")
+    plan = finished.plan()
+    assert cells(plan) == (0, 0, 0)
+    assert rules <= set(plan)
+    assert not {"trials", "condition_manifest", "tokenize_templates"} & set(plan)
+    if module != "trials/judged":
+        assert set(plan) - {"all"} == rules
 
 
 def test_the_seed_reruns_intervals_and_what_is_below(finished: Project) -> None:
@@ -98,18 +155,13 @@ def test_the_seed_reruns_intervals_and_what_is_below(finished: Project) -> None:
     assert {"intervals", "curves", "window_accounts", "table_a1", "table_1", "figure_1", "figure_2"} <= set(plan)
 
 
-@pytest.mark.parametrize("figure", ["figure_1", "figure_2"])
+@pytest.mark.parametrize("figure", ["figure_1", "figure_2", "figure_3"])
 def test_a_colour_reruns_its_figure_only(finished: Project, figure: str) -> None:
-    finished.edit(f"workflow/scripts/{figure}.py", _another_colour)
+    finished.edit(f"workflow/rcwt/report/{figure}.py", _another_colour)
     plan = finished.plan()
     plan.pop("all", None)
     plan.pop("summary", None)  # it names the figure it stands beside
     assert plan == {figure: 1}
-
-
-def test_the_code_of_the_accounts_reruns_them_and_what_tells_of_them(finished: Project) -> None:
-    finished.edit("workflow/rcwt/analysis/accounts.py", lambda text: text + "\n# another line\n")
-    assert finished.plan() == {"all": 1, "summary": 1, "window_accounts": 1}
 
 
 def _another_colour(text: str) -> str:

@@ -26,7 +26,7 @@ rule audit_sample:
         statements=STUDY.statements_digest,
         per_cell=STUDY.config.audit_per_cell,
         seed=STUDY.config.bootstrap.seed,
-        code=code_digest("trials.audit"),
+        code=script_digest("workflow/scripts/audit.py"),
     shell:
         "python {input.script} draw --manifest {input.manifest:q} --results {params.results:q} --models {params.models}"
         " --tasks {params.tasks:q} --planned {params.planned:q} --per-cell {params.per_cell} --seed {params.seed}"
@@ -52,7 +52,7 @@ rule audit_scores:
         models=STUDY.config.models,
         tasks=STUDY.task_folders,
         statements=STUDY.statements_digest,
-        code=code_digest("trials.audit"),
+        code=script_digest("workflow/scripts/audit.py"),
     shell:
         "python {input.script} check --manifest {input.manifest:q} --results {params.results:q} --models {params.models}"
         " --tasks {params.tasks:q} --scored {input.scored:q} --planned {params.planned:q} --out {output:q} 2> {log:q}"

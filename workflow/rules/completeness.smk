@@ -22,7 +22,7 @@ rule completeness:
         planned=PLANNED,
         max_missing=str(STUDY.config.max_missing),
         caps=STUDY.output_caps,
-        code=code_digest("trials.completeness"),
+        code=script_digest("workflow/scripts/completeness.py"),
     shell:
         "python {input.script} --trials {input.trials:q} --scores {input.scores:q} --max-missing {params.max_missing}"
         " --caps {params.caps:q} --planned {params.planned:q} --out {output:q} 2> {log:q}"

@@ -23,7 +23,7 @@ rule curves:
         planned=PLANNED,
         B=STUDY.config.bootstrap.B,
         seed=STUDY.config.bootstrap.seed,
-        code=code_digest("analysis.refits"),
+        code=script_digest("workflow/scripts/curves.py"),
     shell:
         "python {input.script} --trials {input.trials:q} --scores {input.scores:q} --cells {input.cells:q}"
         " --B {params.B} --seed {params.seed} --planned {params.planned:q} --out {output:q} 2> {log:q}"
@@ -41,6 +41,6 @@ rule window_accounts:
         "../envs/rcwt.yaml"
     params:
         planned=PLANNED,
-        code=code_digest("analysis.accounts"),
+        code=script_digest("workflow/scripts/window_accounts.py"),
     shell:
         "python {input.script} --cells {input.cells:q} --planned {params.planned:q} --out {output:q} 2> {log:q}"

@@ -1,8 +1,8 @@
-# The figures. Each one's colours and drawing stand in its own script, so that a new colour reruns that figure only.
+# The figures. Each one's colours and drawing stand in a module of its own, so that a new colour reruns that figure only.
 #
 # In:  tables/fixed_budget_cells.csv, tables/curve_fits.csv, the paper's printed values; tables/displacement.csv
 # Out: figures/figure_1, figure_2 and figure_3, each as .pdf, .png and .svg
-# Reruns: when these, the figure's own script, what is shown or the code that all figures share changes.
+# Reruns: when these, what is shown, or the figure's own code or that which all figures share changes.
 
 
 rule figure_1:
@@ -22,7 +22,7 @@ rule figure_1:
         shown=SHOWN,
         embedded=EMBEDDED,
         out=lambda wildcards, output: output[0].removesuffix(".pdf"),
-        code=code_digest("report.figures", "report.printing", "analysis.selection", "analysis.curves"),
+        code=script_digest("workflow/scripts/figure_1.py"),
     shell:
         "python {input.script} --cells {input.cells:q} --curves {input.curves:q} --paper {input.paper:q} {params.shown}"
         " --embedded {params.embedded} --planned {params.planned:q} --out {params.out:q} 2> {log:q}"
@@ -43,7 +43,7 @@ rule figure_2:
         shown=SHOWN,
         embedded=EMBEDDED,
         out=lambda wildcards, output: output[0].removesuffix(".pdf"),
-        code=code_digest("report.figures", "report.printing", "analysis.selection"),
+        code=script_digest("workflow/scripts/figure_2.py"),
     shell:
         "python {input.script} --cells {input.cells:q} {params.shown} --embedded {params.embedded}"
         " --planned {params.planned:q} --out {params.out:q} 2> {log:q}"
@@ -64,7 +64,7 @@ rule figure_3:
         models=[] if STUDY.config.published else STUDY.config.models,
         embedded=EMBEDDED,
         out=lambda wildcards, output: output[0].removesuffix(".pdf"),
-        code=code_digest("report.figures", "report.printing", "analysis.selection"),
+        code=script_digest("workflow/scripts/figure_3.py"),
     shell:
         "python {input.script} --displacement {input.displacement:q} --judge {params.judge} --models {params.models}"
         " --embedded {params.embedded} --out {params.out:q} 2> {log:q}"

@@ -22,7 +22,7 @@ rule judge_agreement:
         judges=[] if STUDY.config.published else STUDY.config.judges,
         B=STUDY.config.bootstrap.B,
         seed=STUDY.config.bootstrap.seed,
-        code=code_digest("analysis.agreement"),
+        code=script_digest("workflow/scripts/judge_agreement.py"),
     shell:
         "python {input.script} --trials {input.trials:q} --scores {input.scores:q} --judges {params.judges}"
         " --B {params.B} --seed {params.seed} --planned {params.planned:q} --out {output:q} 2> {log:q}"

@@ -16,6 +16,7 @@ rule tokenize_templates:
         f"{RESULTS}/logs/tokens/{{task}}.log",
     localrule: True
     params:
+        content=lambda wildcards: STUDY.task_digest(wildcards.task),
         code=code_digest("study.manifest"),
     run:
         jobs.tokenize(log[0], STUDY, wildcards.task, output[0])

@@ -22,8 +22,9 @@ rule published:
     params:
         artifact=STUDY.config.artifact,
         task="resources/templates/spec_recall",
+        content=STUDY.task_digest("spec_recall"),
         targets=STUDY.rescore_targets,
-        code=code_digest("published.artifact", "study.manifest"),
+        code=script_digest("workflow/scripts/published.py"),
     shell:
         "python {input.script} --artifact {params.artifact:q} --task {params.task:q} --rescore-targets {params.targets:q}"
         " --trials {output.trials:q} --scores {output.scores:q} --files {output.files:q}"

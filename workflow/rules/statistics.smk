@@ -20,7 +20,7 @@ rule intervals:
         planned=PLANNED,
         B=STUDY.config.bootstrap.B,
         seed=STUDY.config.bootstrap.seed,
-        code=code_digest("analysis.cells"),
+        code=script_digest("workflow/scripts/intervals.py"),
     shell:
         "python {input.script} --trials {input.trials:q} --scores {input.scores:q} --kind {wildcards.kind}"
         " --B {params.B} --seed {params.seed} --planned {params.planned:q} --out {output:q} 2> {log:q}"

@@ -36,7 +36,7 @@ rule summary:
         table=NAMED_TABLES,
         figure=NAMED_FIGURES,
         caps=STUDY.output_caps,
-        code=code_digest("report.summary"),
+        code=script_digest("workflow/scripts/summary.py"),
     shell:
         "python {input.script} --trials {input.trials:q} --cells {input.cells:q} --curves {input.curves:q}"
         " --accounts {input.accounts:q} --paper {input.paper:q} --embedded {params.embedded} --table {params.table:q}"

@@ -50,7 +50,7 @@ rule table_a1:
         shown=SHOWN,
         embedded=EMBEDDED,
         out=lambda wildcards, output: output[0].removesuffix(".csv"),
-        code=code_digest("report.table_a1"),
+        code=script_digest("workflow/scripts/table_a1.py"),
     shell:
         "python {input.script} --cells {input.cells:q} {params.shown} --embedded {params.embedded}"
         " --planned {params.planned:q} --out {params.out:q} 2> {log:q}"
@@ -72,7 +72,7 @@ rule table_1:
         shown=SHOWN,
         embedded=EMBEDDED,
         out=lambda wildcards, output: output[0].removesuffix(".csv"),
-        code=code_digest("report.scaling"),
+        code=script_digest("workflow/scripts/table_1.py"),
     shell:
         "python {input.script} --cells {input.cells:q} --curves {input.curves:q} {params.shown}"
         " --embedded {params.embedded} --planned {params.planned:q} --out {params.out:q} 2> {log:q}"
@@ -96,7 +96,7 @@ rule intact_table:
         models=[] if STUDY.config.published else STUDY.config.models,
         embedded=EMBEDDED,
         out=lambda wildcards, output: output[0].removesuffix(".csv"),
-        code=code_digest("report.intact"),
+        code=script_digest("workflow/scripts/intact.py"),
     shell:
         "python {input.script} --cells {input.cells:q} --trials {input.trials:q} --manifest {input.manifest:q}"
         " --experiment {params.experiment} --models {params.models} --embedded {params.embedded}"
@@ -120,7 +120,7 @@ rule displacement:
         intact=INTACT_OPEN[:1],
         B=STUDY.config.bootstrap.B,
         seed=STUDY.config.bootstrap.seed,
-        code=code_digest("analysis.displacement"),
+        code=script_digest("workflow/scripts/displacement.py"),
     shell:
         "python {input.script} --trials {input.trials:q} --scores {input.scores:q} --fixed {params.fixed}"
         " --intact {params.intact} --B {params.B} --seed {params.seed}"
@@ -145,7 +145,7 @@ rule table_2:
         shown=SHOWN,
         embedded=EMBEDDED,
         out=lambda wildcards, output: output[0].removesuffix(".csv"),
-        code=code_digest("report.table_2"),
+        code=script_digest("workflow/scripts/table_2.py"),
     shell:
         "python {input.script} --main {input.main:q} --packs {input.packs:q} --curves {input.curves:q}"
         " --trials {input.trials:q} {params.shown} --embedded {params.embedded}"
@@ -165,7 +165,7 @@ rule pack_items:
         "../envs/rcwt.yaml"
     params:
         planned=PLANNED,
-        code=code_digest("report.pack_items"),
+        code=script_digest("workflow/scripts/pack_items.py"),
     shell:
         "python {input.script} --manifest {input.manifest:q} --scores {input.scores:q}"
         " --planned {params.planned:q} --out {output:q} 2> {log:q}"

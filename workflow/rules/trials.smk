@@ -23,6 +23,6 @@ rule trials:
     params:
         models=STUDY.config.models,
         judges=STUDY.config.judges,
-        code=code_digest("trials.aggregation"),
+        code=code_digest("trials.aggregation", "study.manifest"),
     run:
         jobs.gather_cells(log[0], STUDY, input.manifest, input.tokens, output.trials, output.scores)

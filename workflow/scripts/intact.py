@@ -4,7 +4,7 @@ import argparse
 
 from rcwt.analysis.gathering import add_planned_argument, gather_cells, gather_conditions, gather_trials
 from rcwt.base.scripting import exit_on_error
-from rcwt.reader.reader import NAME
+from rcwt.reader.label import NAME
 from rcwt.report.intact import intact_full, write_intact
 
 

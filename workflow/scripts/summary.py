@@ -5,11 +5,11 @@ from pathlib import Path
 
 from rcwt.analysis.accounts import read_accounts
 from rcwt.analysis.gathering import add_planned_argument, gather_cells, gather_trials
-from rcwt.analysis.selection import read_curves
 from rcwt.base.files import write_text
 from rcwt.base.scripting import exit_on_error
-from rcwt.reader.reader import LABEL, NAME
+from rcwt.reader.label import LABEL, NAME
 from rcwt.report.printed import read_printed
+from rcwt.report.selection import read_curves
 from rcwt.report.summary import summary
 from rcwt.trials.caps import read_caps
 

@@ -3,9 +3,9 @@
 import argparse
 
 from rcwt.analysis.gathering import add_planned_argument, gather_cells
-from rcwt.analysis.selection import add_selection_arguments, read_curves
 from rcwt.base.scripting import exit_on_error
 from rcwt.report.scaling import scaling_from, write_table_1
+from rcwt.report.selection import add_selection_arguments, read_curves
 
 
 @exit_on_error

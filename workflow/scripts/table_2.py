@@ -3,8 +3,8 @@
 import argparse
 
 from rcwt.analysis.gathering import add_planned_argument, gather_cells, gather_trials
-from rcwt.analysis.selection import add_selection_arguments, read_curves, select_from
 from rcwt.base.scripting import exit_on_error
+from rcwt.report.selection import add_selection_arguments, read_curves, select_from
 from rcwt.report.table_2 import table_2_full, write_table_2
 
 

@@ -3,8 +3,8 @@
 import argparse
 
 from rcwt.analysis.gathering import add_planned_argument, gather_cells
-from rcwt.analysis.selection import add_selection_arguments, select_from
 from rcwt.base.scripting import exit_on_error
+from rcwt.report.selection import add_selection_arguments, select_from
 from rcwt.report.table_a1 import write_table_a1
 
 

@@ -1,5 +1,4 @@
 """Statistics of trials: cells with their intervals, curve fits and theta, refits, agreement of judges, displacement.
-`selection` says which cells are shown where.
 
-May import: `base`, `reader` for its name, `study` for the planned cells, `trials`. Not: anything that prints.
+May import: `base`, `study` for the planned cells, `trials`. Not: anything that prints.
 """

@@ -12,11 +12,14 @@ import numpy as np
 import pandas as pd
 
 from rcwt.analysis.intervals import Ints, Names, draw_packs, percentile_interval, wilson_interval
+from rcwt.base.files import write_text
 from rcwt.base.sealed import read_csv
 from rcwt.base.statuses import NON_ANSWERS, ORDERS, PROMPT_CUT, STATUSES
 from rcwt.trials.judged import BUDGET, StatisticsError, judged_calls
 
 POOLED = "pooled"
+#: Window of the paper's main experiment, in tokens: the one to show or compare where several are measured.
+MAIN_WINDOW = 4096
 CELL_KEY = ["source", "experiment", "window", "model", "judge", "order", "q"]
 CELL_COLUMNS = [
     *CELL_KEY,
@@ -66,15 +69,11 @@ def cells(trials: pd.DataFrame, scores: pd.DataFrame, B: int = 10_000, seed: int
 
 def write_csv(table: pd.DataFrame, path: str | Path) -> None:
     """Write a result table: shortest exact floats, empty for missing, true/false; whole or not at all."""
-    target = Path(path)
     shown = table.copy()
     for name in shown.columns:
         if pd.api.types.is_bool_dtype(shown[name].dtype):
             shown[name] = shown[name].astype(object).map({True: "true", False: "false"})
-    target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_name(target.name + ".partial")
-    shown.to_csv(partial, index=False, lineterminator="\n", encoding="utf-8")
-    partial.replace(target)
+    write_text(shown.to_csv(None, index=False, lineterminator="\n"), Path(path))
 
 
 def read_cells(path: str | Path, *, sealed: bool = True) -> pd.DataFrame:

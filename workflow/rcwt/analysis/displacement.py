@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rcwt.analysis.cells import POOL_KEY
+from rcwt.analysis.cells import MAIN_WINDOW, POOL_KEY
 from rcwt.analysis.intervals import Floats, draw_calls, percentile_interval
-from rcwt.analysis.selection import MAIN_WINDOW
 from rcwt.base.sealed import read_csv
 from rcwt.trials.judged import judged_calls
 

@@ -9,16 +9,30 @@ from typing import Any
 
 PACKAGE = Path(__file__).parents[1]
 
-#: Modules that shape no result by themselves: what they read reaches a stage through parameters of its own,
-#: so that a reworded error message reruns nothing. Each is named whole: others in its package may shape results.
-NEUTRAL = frozenset(
-    {
-        *("base.digests", "base.errors", "base.files", "base.sealed", "base.spellings", "base.tokens"),
-        *("config.check", "config.designs", "config.parameters", "config.results_folder", "config.schema"),
-        *("config.thinking", "config.values", "config.yaml_files"),
-        *("scoring.items", "study.planned", "study.study", "study.tasks", "analysis.gathering", "calls.runtime"),
-    }
-)
+#: Modules whose edit reruns nothing, such as a reworded error message, and why no stage depends on their code. Each is
+#: named whole: others in its package may shape results.
+NEUTRAL = {
+    "base.digests": "what it makes is compared itself",
+    "base.errors": "words for errors; a stage that fails has no result",
+    "base.files": "writes the bytes that a stage gives it",
+    "base.scripting": "starts scripts and prints their errors",
+    "base.sealed": "reads a file as it was written, or refuses it",
+    "base.spellings": "finds kept responses; the parameters that are asked for are compared themselves",
+    "config.check": "its result, the configuration, reaches stages as parameters",
+    "config.designs": "as config.check",
+    "config.parameters": "what is asked for is compared with what was sent: kept responses are then asked again",
+    "config.results_folder": "refuses folders",
+    "config.schema": "as config.check",
+    "config.thinking": "as config.parameters",
+    "config.values": "as config.check",
+    "config.yaml_files": "as config.check",
+    "scoring.items": "what it reads of a task is part of the judges' digests",
+    "study.planned": "refuses files that are not the planned ones",
+    "study.study": "makes the parameters that stages are given",
+    "study.tasks": "the texts and items that it reads are part of the prompts' and judges' digests",
+    "analysis.gathering": "reads through modules that the stage before depends on",
+    "calls.runtime": "what an answer is depends on its request and on the code that reads it",
+}
 
 
 # Found by their spelling: to parse every module takes a quarter of a second at each start of a run.
@@ -53,6 +67,14 @@ def code_digest(*modules: str) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
+def script_digest(script: str) -> str:
+    """`code_digest` of what a script imports; the script itself is an input of its rule.
+
+    Not a function of that input: Snakemake compares no parameter that follows from an input.
+    """
+    return code_digest(*_imported(Path(script)))
+
+
 def code_of(*modules: str) -> set[str]:
     """The modules that `code_digest` covers."""
     wanted = [inner for name in modules for inner in _modules(name)]
@@ -75,9 +97,14 @@ def _modules(name: str) -> list[str]:
 
 @cache
 def _imports(name: str) -> list[str]:
-    """Modules of this package that a module imports, wherever in it."""
+    """Modules of this package that a module imports."""
+    return _imported(_path(name))
+
+
+def _imported(path: Path) -> list[str]:
+    """Modules of this package that a source file imports, wherever in it."""
     found: list[str] = []
-    for statement in _IMPORT.finditer(_path(name).read_text(encoding="utf-8")):
+    for statement in _IMPORT.finditer(path.read_text(encoding="utf-8")):
         # What is imported may itself be a module: `from rcwt.analysis import curves`.
         named = re.findall(r"\w+", statement["names"] or "")
         found += [statement["module"], *(f"{statement['module']}.{inner}" for inner in named)]

@@ -19,7 +19,11 @@ WHOLE = 0.7
 
 
 class Usage(BaseModel):
-    """Tokens as the model counted them; `note` says when its parts do not add up to its total."""
+    """Tokens as the model counted them; None is "not said", never zero.
+
+    `prompt` includes `cached` (and, of Anthropic, what was written to its cache); `completion` includes `reasoning` and
+    what only the total counts. `note` says what is missing or does not add up.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

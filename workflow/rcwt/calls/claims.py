@@ -1,16 +1,14 @@
 """Who is asking for what: two processes that share a cache do not ask the same thing at the same time.
 
-A claim is a lock on one byte of one file, at a place given by the request's key. The system gives it back when the
-process ends in whatever way, and it holds on a network file system that keeps POSIX locks.
+A claim is a lock on one byte of one file, at a place given by the request's key.
 """
 
 import asyncio
 import contextlib
-import fcntl
-import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from rcwt.calls.byte_locks import ByteLocks
 from rcwt.calls.room import make_folder
 
 #: How often a process looks whether another has finished asking, in seconds.
@@ -22,9 +20,8 @@ class Claims:
 
     def __init__(self, folder: Path) -> None:
         make_folder(folder)
-        # Kept open for good: closing any descriptor of the file would give back all of the process's locks on it.
-        self._file = os.open(folder / ".claims", os.O_RDWR | os.O_CREAT, 0o644)
-        # POSIX locks do not keep tasks of one process apart.
+        self._locks = ByteLocks(folder / ".claims")
+        # They do not keep tasks of one process apart.
         self._here: dict[int, asyncio.Lock] = {}
 
     @contextlib.asynccontextmanager
@@ -33,16 +30,9 @@ class Claims:
         place = int(key[:12], 16)
         lock = self._here.setdefault(place, asyncio.Lock())
         async with lock:
-            while not self._try(place):
+            while not self._locks.take(place):
                 await asyncio.sleep(POLL_S)
             try:
                 yield
             finally:
-                fcntl.lockf(self._file, fcntl.LOCK_UN, 1, place)
-
-    def _try(self, place: int) -> bool:
-        try:
-            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
-        except (BlockingIOError, PermissionError):
-            return False
-        return True
+                self._locks.give_back(place)

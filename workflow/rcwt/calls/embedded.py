@@ -6,8 +6,9 @@ from functools import lru_cache
 
 from rcwt.base.records import Response, Status, Usage
 from rcwt.base.request import Request
-from rcwt.config.schema import Price
+from rcwt.config.schema import PriceEntry
 from rcwt.reader import reader
+from rcwt.reader.label import NAME
 
 
 @lru_cache(maxsize=1024)
@@ -16,7 +17,7 @@ def _read(messages: tuple[tuple[str, str], ...], max_tokens: int) -> reader.Read
     return reader.answer([{"role": role, "content": content} for role, content in messages], max_tokens)
 
 
-def ask_reader(request: Request, price: Price) -> Response:
+def ask_reader(request: Request, price: PriceEntry) -> Response:
     """The reader's response to a request."""
     started = time.perf_counter()
     max_tokens = int(request.params["max_tokens"])
@@ -26,7 +27,7 @@ def ask_reader(request: Request, price: Price) -> Response:
         status=status,
         text=reply.text,
         finish_reason=reply.finish_reason,
-        returned_model=reader.NAME,
+        returned_model=NAME,
         response_id=None,
         system_fingerprint=request.endpoint,
         usage=Usage(prompt=reply.prompt_tokens, cached=0, completion=reply.completion_tokens, reasoning=0),

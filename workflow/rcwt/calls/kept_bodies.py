@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import date
 from typing import Any
 
-from rcwt.base.records import PromptSize, Response, Usage
+from rcwt.base.records import PromptSize, Response
 from rcwt.calls import ledger
 from rcwt.wire import reading
 from rcwt.wire.received import Received
@@ -61,17 +61,16 @@ class KeptBody:
 
 def believed(reply: WireReply, size: PromptSize | None) -> WireReply:
     """A reply without its prompt tokens where its server counts every prompt alike: what it cost is then not known."""
-    if size is None or size.ratio or reply.usage.prompt_tokens is None:
+    if size is None or size.ratio or reply.usage.prompt is None:
         return reply
-    said = f"the server counts every prompt alike, as {reply.usage.prompt_tokens} tokens: that is no count"
+    said = f"the server counts every prompt alike, as {reply.usage.prompt} tokens: that is no count"
     note = "; ".join(part for part in (reply.usage.note, said) if part)
-    return replace(reply, usage=replace(reply.usage, prompt_tokens=None, note=note))
+    return replace(reply, usage=reply.usage.model_copy(update={"prompt": None, "note": note}))
 
 
 def response_of(reply: WireReply, attempts: int, price: ledger.Price, size: PromptSize | None) -> Response:
     """A reply as it is kept: with what it cost, and which attempt of its call it was."""
     cost = ledger.cost(reply.usage, price)
-    usage = reply.usage
     return Response(
         status=reply.status,
         text=reply.text,
@@ -79,13 +78,7 @@ def response_of(reply: WireReply, attempts: int, price: ledger.Price, size: Prom
         returned_model=reply.returned_model,
         response_id=reply.response_id,
         system_fingerprint=reply.system_fingerprint,
-        usage=Usage(
-            prompt=usage.prompt_tokens,
-            cached=usage.cached_tokens,
-            completion=usage.completion_tokens,
-            reasoning=usage.reasoning_tokens,
-            note=usage.note,
-        ),
+        usage=reply.usage,
         sent_params=dict(reply.sent),
         time_utc=reply.time_utc,
         latency_s=reply.latency_s,

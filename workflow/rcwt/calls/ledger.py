@@ -13,23 +13,9 @@ from datetime import date
 from decimal import ROUND_CEILING, Decimal
 from typing import Protocol
 
+from rcwt.base.records import Usage
+
 MILLION = Decimal(1_000_000)
-
-
-class TokenCounts(Protocol):
-    """What a cost is computed from; None is "not said". `rcwt.wire.replies.Usage` is one."""
-
-    @property
-    def prompt_tokens(self) -> int | None:
-        """Tokens of the prompt, cached ones included."""
-
-    @property
-    def cached_tokens(self) -> int | None:
-        """Those of them that the provider had cached."""
-
-    @property
-    def completion_tokens(self) -> int | None:
-        """Tokens of the output, reasoning included."""
 
 
 @dataclass(frozen=True)
@@ -55,20 +41,17 @@ class Price:
         return cls(numbers[0], numbers[1], numbers[2], numbers[3], as_of)
 
 
-def cost(usage: TokenCounts, price: Price, *, batch: bool = False) -> Decimal | None:
+def cost(usage: Usage, price: Price) -> Decimal | None:
     """Return what a call cost, in US dollars; None where the prompt or completion count is missing.
 
     Cached tokens that are not said count as none: the cost is then the highest it may be.
     """
-    if usage.prompt_tokens is None or usage.completion_tokens is None:
+    if usage.prompt is None or usage.completion is None:
         return None
-    cached = min(usage.cached_tokens or 0, usage.prompt_tokens)
-    dollars = (
-        (usage.prompt_tokens - cached) * price.input
-        + cached * price.cached_input
-        + usage.completion_tokens * price.output
+    cached = min(usage.cached or 0, usage.prompt)
+    return (
+        (usage.prompt - cached) * price.input + cached * price.cached_input + usage.completion * price.output
     ) / MILLION
-    return dollars * (1 - price.batch_discount) if batch else dollars
 
 
 def worst_prompt_tokens(prompt_tokens: int, token_factor: float | Decimal) -> int:

@@ -96,16 +96,30 @@ class SlidingMinute:
             self._sum -= self._spent.popleft()[1]
 
 
-#: What an endpoint counts by the minute, by the name a `LimiterState` gives it: its window, and the limit in words.
-Rates = dict[str, tuple[SlidingMinute, str]]
+class MinuteRates:
+    """What an endpoint counts by the minute: requests (`rpm`) and tokens (`tpm`); None means no limit.
 
+    Raises ValueError for limits under 1.
+    """
 
-def minute_rates(rpm: int | None, tpm: int | None, period_s: float) -> Rates:
-    """The windows of `rpm` requests and `tpm` tokens in `period_s` seconds. Raises ValueError for limits under 1."""
-    return {
-        "requests_per_minute": (SlidingMinute(rpm, period_s), f"{rpm} requests a minute"),
-        "tokens_per_minute": (SlidingMinute(tpm, period_s), f"{tpm} tokens a minute"),
-    }
+    def __init__(self, rpm: int | None, tpm: int | None, period_s: float) -> None:
+        self._requests, self._tokens = SlidingMinute(rpm, period_s), SlidingMinute(tpm, period_s)
+        self._limits = (f"{rpm} requests a minute", f"{tpm} tokens a minute")
+        self.exist = rpm is not None or tpm is not None
+
+    def longest_wait(self, tokens: int, now: float, paused_until: float, paused_why: str) -> tuple[float, str, str]:
+        """What a call of so many tokens waits for longest: seconds, the name `LimiterState` gives it, and in words."""
+        requests, more = self._limits
+        return max(
+            (paused_until - now, "pause", paused_why),
+            (self._requests.wait_s(1, now), "requests_per_minute", requests),
+            (self._tokens.wait_s(tokens, now), "tokens_per_minute", more),
+        )
+
+    def spend(self, tokens: int, now: float) -> None:
+        """Count a call in."""
+        self._requests.spend(1, now)
+        self._tokens.spend(tokens, now)
 
 
 class Limiter:
@@ -124,7 +138,7 @@ class Limiter:
     ) -> None:
         if max_concurrency is not None and max_concurrency < 1:
             raise ValueError(f"max_concurrency must be at least 1, found {max_concurrency}")
-        self._rates = minute_rates(rpm, tpm, period_s)
+        self._rates = MinuteRates(rpm, tpm, period_s)
         self._max = max_concurrency
         self._seats = asyncio.Semaphore(max_concurrency) if max_concurrency else None
         self._turn = asyncio.Lock()
@@ -178,16 +192,12 @@ class Limiter:
                 self._waiting = None
 
     async def _wait_for_rates(self, tokens: int) -> None:
-        amounts = {"requests_per_minute": 1, "tokens_per_minute": tokens}
         while True:
             now = time.monotonic()
-            waits = [(self._paused_until - now, "pause", self._paused_why)]
-            waits += [(rate.wait_s(amounts[on], now), on, why) for on, (rate, why) in self._rates.items()]
-            wait, on, why = max(waits)
+            wait, on, why = self._rates.longest_wait(tokens, now, self._paused_until, self._paused_why)
             if wait <= 0:
                 break
             self._waiting = (on, why, now + wait)
             # Looked at again after the wait: another 429 may have made the pause longer.
             await asyncio.sleep(wait + _SLACK_S)
-        for on, (rate, _) in self._rates.items():
-            rate.spend(amounts[on], now)
+        self._rates.spend(tokens, now)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rcwt.base.errors import CallError, InterruptedCallError
-from rcwt.base.records import PromptSize, Response, Usage
+from rcwt.base.records import PromptSize, Response
 from rcwt.base.request import Request
 from rcwt.base.statuses import PROMPT_CUT, PROMPT_CUT_REMEDY
 from rcwt.calls.gates import Gate
@@ -189,8 +189,8 @@ class Probes:
         if size is None or not size.ratio:
             return size
         prompt = (model, request.messages)
-        if not size.is_cut(Usage(prompt=reply.usage.prompt_tokens, cached=reply.usage.cached_tokens)):
-            if reply.usage.prompt_tokens is not None:
+        if not size.is_cut(reply.usage):
+            if reply.usage.prompt is not None:
                 self._whole.add(prompt)
             return size
         return None if prompt in self._whole else size

@@ -193,6 +193,7 @@ class Remote:
         if reservation is None:
             raise _cap_reached(self.ledger.balance(), call.worst)
         size, price = self.probes.size(gate.name, call.request), gate.terms.price
+        task = _this_task()
         try:
             reply = believed(await self._reply(gate, call, reservation, deadline_s), size)
             size = self.probes.held_to(gate.name, call.request, reply, size)
@@ -212,7 +213,7 @@ class Remote:
                 raise _failed(call.failed) from None
             raise
         finally:
-            self._sending.discard(_this_task())
+            self._sending.discard(task)
         return response
 
     async def _keep_unread(self, call: _Call, fault: UnreadableFault, body: KeptBody | None) -> None:

@@ -1,14 +1,11 @@
 """A cell's calls: the requests of its trials, and their records once they are answered."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rcwt.base.records import Response, TrialRecord
 from rcwt.base.request import Request
 from rcwt.base.statuses import PROMPT_CUT
-
-if TYPE_CHECKING:
-    pass
 
 
 def requests(prompt: Mapping[str, Any], identity: Mapping[str, Any], trials: int) -> list[Request]:

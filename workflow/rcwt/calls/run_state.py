@@ -9,7 +9,6 @@ seconds. Files stay open for good: closing any descriptor of a file gives back a
 """
 
 import contextlib
-import fcntl
 import functools
 import json
 import os
@@ -26,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from rcwt.base.errors import CallError
+from rcwt.calls.byte_locks import ByteLocks
 
 #: Names the run to the processes of its jobs; set by the process that starts the run.
 RUN_VARIABLE = "RCWT_RUN"
@@ -41,29 +41,6 @@ _AFTER = "after"
 _FIRST_S, _LONGEST_S = 0.001, 0.05
 
 
-class ByteLocks:
-    """Locks on single bytes of a file, held by this process; tasks and threads of it are not kept apart."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-
-    def take(self, place: int) -> bool:
-        """Lock a byte; False where another process has it."""
-        return _take(self._file, place)
-
-    def give_back(self, place: int) -> None:
-        """Unlock a byte."""
-        fcntl.lockf(self._file, fcntl.LOCK_UN, 1, place)
-
-
-def _take(file: int, place: int) -> bool:
-    try:
-        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
-    except (BlockingIOError, PermissionError):
-        return False
-    return True
-
-
 class Journal:
     """Records that many processes add to one file, a JSON line each; every process reads all of them in one order.
 
@@ -73,7 +50,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        self._file, self._locks = os.open(path, os.O_RDWR | os.O_CREAT, 0o644), ByteLocks(path)
         self._read = self._checksum = 0
         self._here = threading.Lock()
 
@@ -82,13 +59,13 @@ class Journal:
         """Hold the journal for the block, and give the records that came since the last turn. Turns do not nest."""
         with self._here:
             wait = _FIRST_S
-            while not _take(self._file, _JOURNAL_BYTE):
+            while not self._locks.take(_JOURNAL_BYTE):
                 time.sleep(wait * random.uniform(0.5, 1.5))
                 wait = min(1.5 * wait, _LONGEST_S)
             try:
                 yield self._news()
             finally:
-                fcntl.lockf(self._file, fcntl.LOCK_UN, 1, _JOURNAL_BYTE)
+                self._locks.give_back(_JOURNAL_BYTE)
 
     def add(self, record: dict[str, Any]) -> None:
         """Add a record; only inside a turn.

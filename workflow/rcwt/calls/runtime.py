@@ -192,7 +192,7 @@ class Runtime:
     def _lost(self, run: run_state.RunState) -> list[str]:
         if self.config.max_usd is None:
             return []
-        dead = SharedLedger(run, Decimal(str(self.config.max_usd))).bury()
+        dead = SharedLedger(run, Decimal(str(self.config.max_usd))).write_off_dead()
         return [died(run.describe(holder), calls, usd) for holder, (calls, usd) in dead.items()]
 
     def interrupt(self, grace_s: float = 2.0) -> None:

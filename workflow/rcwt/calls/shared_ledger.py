@@ -51,7 +51,7 @@ class Books:
         if kind == "reserve":
             self.open[holder, record["number"]] = Decimal(record["usd"])
         elif kind == "dead":
-            self._bury(holder)
+            self._write_off(holder)
         else:
             reserved = self.open.pop((holder, record["number"]), None)
             # One that was taken for dead, and was only cut off, has been booked at its worst case: that stays.
@@ -60,7 +60,7 @@ class Books:
                 self.spent += actual
                 self.overrun += max(Decimal(0), actual - reserved)
 
-    def _bury(self, holder: int) -> None:
+    def _write_off(self, holder: int) -> None:
         left = [key for key in self.open if key[0] == holder]
         usd = sum((self.open.pop(key) for key in left), Decimal(0))
         calls, before = self.dead.get(holder, (0, Decimal(0)))
@@ -124,7 +124,7 @@ class SharedLedger:
         async with self._turn.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
             while (found := self._set_aside(usd)) is None:
                 if time.monotonic() - self._buried_at > DEAD_S:
-                    self.bury()
+                    self.write_off_dead()
                 if self._books.spent + usd > self._cap:
                     return None
                 await asyncio.sleep(POLL_S * random.uniform(0.5, 1.5))
@@ -146,7 +146,7 @@ class SharedLedger:
         """Give back what was set aside for a call that was not billed."""
         self._close(reservation, {"kind": "release"})
 
-    def bury(self) -> dict[int, tuple[int, Decimal]]:
+    def write_off_dead(self) -> dict[int, tuple[int, Decimal]]:
         """Book what dead processes had set aside, at its worst case.
 
         Returns all that was booked so in this run: number of calls and US dollars by holder.

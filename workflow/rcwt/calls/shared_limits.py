@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from rcwt.base.digests import digest
-from rcwt.calls.limits import MINUTE_S, LimiterState, minute_rates, state_of
+from rcwt.calls.limits import MINUTE_S, LimiterState, MinuteRates, state_of
 from rcwt.calls.run_state import RunState
 
 #: The byte of the turnstile; seats are 1 to `max_concurrency`.
@@ -47,8 +47,7 @@ class SharedLimiter:
         self._run = run
         self._locks, self._journal = run.byte_locks(name), run.journal(name)
         self._clock = FileClock(run.folder / f"{name}.clock")
-        self._rates = minute_rates(rpm, tpm, period_s)
-        self._has_rates = rpm is not None or tpm is not None
+        self._rates = MinuteRates(rpm, tpm, period_s)
         self._max = max_concurrency
         self._seats: set[int] = set()
         self._freed = asyncio.Event()
@@ -134,20 +133,17 @@ class SharedLimiter:
 
     async def _wait_for_rates(self, tokens: int) -> None:
         """Wait for pauses and windows, and count the call in; only inside the turnstile."""
-        amounts = {"requests_per_minute": 1, "tokens_per_minute": tokens}
         while True:
             with self._journal.turn() as news:
                 self._read(news)
-                if not self._has_rates and not self._paused_why:
+                if not self._rates.exist and not self._paused_why:
                     return
                 now = self._clock.now()
-                waits = [(self._paused_until - now, "pause", self._paused_why)]
-                waits += [(rate.wait_s(amounts[on], now), on, why) for on, (rate, why) in self._rates.items()]
-                wait, on, why = max(waits)
+                wait, on, why = self._rates.longest_wait(tokens, now, self._paused_until, self._paused_why)
                 if wait <= 0:
-                    if self._has_rates:
+                    if self._rates.exist:
                         self._journal.add({"at": now, "tokens": tokens})
-                        self._spend(now, tokens)
+                        self._rates.spend(tokens, now)
                     return
             self._waiting = (on, why, time.monotonic() + wait)
             # Not all of a long wait at once: another process may have been told to make the pause longer.
@@ -160,11 +156,7 @@ class SharedLimiter:
                 if until > self._paused_until:
                     self._paused_until, self._paused_why = until, str(record["why"])
             else:
-                self._spend(float(str(record["at"])), int(str(record["tokens"])))
-
-    def _spend(self, now: float, tokens: int) -> None:
-        for on, (rate, _) in self._rates.items():
-            rate.spend(1 if on == "requests_per_minute" else tokens, now)
+                self._rates.spend(int(str(record["tokens"])), float(str(record["at"])))
 
 
 class FileClock:

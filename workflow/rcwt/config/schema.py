@@ -60,7 +60,7 @@ class Model(Record):
         return self.endpoint_id or self.api_base or "vendor"
 
 
-class Price(Record):
+class PriceEntry(Record):
     """US dollars per million tokens on a date."""
 
     input: Number = Field(ge=0)
@@ -92,7 +92,7 @@ class Config(Record):
     experiments: Annotated[list[ExperimentName], AfterValidator(distinct)] = Field(description="designs to run")
     designs: dict[ExperimentName, Design]
     registry: dict[Name, Model]
-    prices: dict[Name, Price]
+    prices: dict[Name, PriceEntry]
     offline: Flag = Field(False, description="refuse every request that the cache cannot answer")
     ask_again: Flag = Field(
         False, description="ask again for kept responses that would count as failures today, or cannot be read"

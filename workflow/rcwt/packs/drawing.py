@@ -10,7 +10,7 @@ from rcwt.base.tokens import count
 from rcwt.packs.items import Benchmark, PackError, Question, Reference, item_name
 from rcwt.packs.layout import VISIBILITIES, PackText, lay_out
 from rcwt.packs.numerals import number
-from rcwt.packs.rows import Row
+from rcwt.packs.rows import DataRow
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def _rank(seed: int, identity: str) -> bytes:
     return hashlib.sha256(f"{seed}\x1f{identity}".encode()).digest()
 
 
-def distinct(rows: Iterable[tuple[Row, Question]], benchmark: Benchmark) -> list[Question]:
+def distinct(rows: Iterable[tuple[DataRow, Question]], benchmark: Benchmark) -> list[Question]:
     """The questions of a file, each with an id of its own, in file order.
 
     An id that the file gives twice is refused. Where it gives none, the id is a hash of what is asked; the same
@@ -110,7 +110,7 @@ def distinct(rows: Iterable[tuple[Row, Question]], benchmark: Benchmark) -> list
     return list(kept.values())
 
 
-def _joined(first: Question, second: Question, row: Row, place: str) -> Question:
+def _joined(first: Question, second: Question, row: DataRow, place: str) -> Question:
     if first.passage is None and {_value(one) for one in second.references} <= {
         _value(one) for one in first.references
     }:

@@ -10,7 +10,7 @@ from typing import Any
 
 from rcwt.packs.items import Question, Reference
 from rcwt.packs.numerals import number
-from rcwt.packs.rows import Row, shown
+from rcwt.packs.rows import DataRow, shown
 
 _ANSWER = "an answer with a 'number', a 'date' or 'spans'"
 #: What the hub's form calls a span, each with its own type.
@@ -19,7 +19,7 @@ _PASSAGE, _QUESTION, _ANSWER_MARK = "Passage:", "\nQuestion:", "\nAnswer:"
 _AND = re.compile(r"(?<!\s)\s++and\s++")
 
 
-def questions(rows: Iterable[Row]) -> Iterator[tuple[Row, Question]]:
+def questions(rows: Iterable[DataRow]) -> Iterator[tuple[DataRow, Question]]:
     """The questions of all rows. Raises PackError naming file, row and column."""
     for row in rows:
         if "qa_pairs" in row.cells:
@@ -32,7 +32,7 @@ def questions(rows: Iterable[Row]) -> Iterator[tuple[Row, Question]]:
             yield row, _question(row, row, row.text("passage"), _own_references(row))
 
 
-def _of_passage(row: Row) -> Iterator[tuple[Row, Question]]:
+def _of_passage(row: DataRow) -> Iterator[tuple[DataRow, Question]]:
     passage = row.text("passage")
     pairs = row.cell("qa_pairs", "a list of questions")
     if not isinstance(pairs, list) or not pairs:
@@ -40,11 +40,11 @@ def _of_passage(row: Row) -> Iterator[tuple[Row, Question]]:
     for place, pair in enumerate(pairs, start=1):
         if not isinstance(pair, dict):
             raise row.refused("qa_pairs", f"{shown(pair)} as question {place}", "objects, one a question")
-        inner = Row(f"{row.place}, question {place}", pair)
+        inner = DataRow(f"{row.place}, question {place}", pair)
         yield inner, _question(inner, row, passage, _own_references(inner))
 
 
-def _question(row: Row, outer: Row, passage: str, references: Iterable[Reference]) -> Question:
+def _question(row: DataRow, outer: DataRow, passage: str, references: Iterable[Reference]) -> Question:
     accepted = tuple(dict.fromkeys(references))
     if not accepted:
         raise row.refused("answer", "none", _ANSWER)
@@ -57,7 +57,7 @@ def _question(row: Row, outer: Row, passage: str, references: Iterable[Reference
     )
 
 
-def _own_references(row: Row) -> Iterator[Reference]:
+def _own_references(row: DataRow) -> Iterator[Reference]:
     """The answer of the original form and all that others gave to the same question."""
     answers = [("answer", row.cell("answer", _ANSWER))]
     answers += [("validated_answers", entry) for entry in _validated(row, row.cells.get("validated_answers"))]
@@ -69,7 +69,7 @@ def _own_references(row: Row) -> Iterator[Reference]:
             yield reference
 
 
-def _validated(row: Row, entries: Any) -> list[Any]:
+def _validated(row: DataRow, entries: Any) -> list[Any]:
     """A list of answers, or the same as a table of columns, as some converters write it."""
     if isinstance(entries, Mapping):
         return _transposed(
@@ -80,7 +80,7 @@ def _validated(row: Row, entries: Any) -> list[Any]:
     raise row.refused("validated_answers", shown(entries), "a list of answers")
 
 
-def _listed(row: Row, column: Any) -> list[Any]:
+def _listed(row: DataRow, column: Any) -> list[Any]:
     if isinstance(column, Mapping):
         return _transposed(row, {name: _listed(row, values) for name, values in column.items()})
     if not isinstance(column, list):
@@ -88,7 +88,7 @@ def _listed(row: Row, column: Any) -> list[Any]:
     return column
 
 
-def _transposed(row: Row, columns: Mapping[str, list[Any]]) -> list[Any]:
+def _transposed(row: DataRow, columns: Mapping[str, list[Any]]) -> list[Any]:
     """Rows of a table of columns."""
     if len(lengths := {len(column) for column in columns.values()}) > 1:
         found = f"columns of {' and '.join(map(str, sorted(lengths)))} entries"
@@ -96,7 +96,7 @@ def _transposed(row: Row, columns: Mapping[str, list[Any]]) -> list[Any]:
     return [dict(zip(columns, entry, strict=True)) for entry in zip(*columns.values(), strict=True)]
 
 
-def _reference(row: Row, column: str, answer: Mapping[str, Any]) -> Reference | None:
+def _reference(row: DataRow, column: str, answer: Mapping[str, Any]) -> Reference | None:
     """An answer as the official script reads it: a number first, then spans, then a date; None for an empty one."""
     figure = row.plain(f"{column}.number", answer.get("number"), "a number in digits")
     spans = _texts(row, f"{column}.spans", answer.get("spans"))
@@ -108,13 +108,13 @@ def _reference(row: Row, column: str, answer: Mapping[str, Any]) -> Reference | 
     return Reference(kind="date", values=(date,)) if date else None
 
 
-def _number(row: Row, column: str, text: str) -> Reference:
+def _number(row: DataRow, column: str, text: str) -> Reference:
     if number(text) is None:
         raise row.refused(column, shown(text), "a number in digits")
     return Reference(kind="number", values=(text,))
 
 
-def _texts(row: Row, column: str, values: Any) -> list[str]:
+def _texts(row: DataRow, column: str, values: Any) -> list[str]:
     """The texts of a list that are not empty; none for null."""
     accepted = "a list of texts"
     if values is None:
@@ -127,7 +127,7 @@ def _texts(row: Row, column: str, values: Any) -> list[str]:
     return [value.strip() for value in values if value.strip()]
 
 
-def _date(row: Row, column: str, value: Any) -> str:
+def _date(row: DataRow, column: str, value: Any) -> str:
     """Day, month and year as one text, those that are given; empty for null."""
     if value is None or value == "":
         return ""
@@ -137,7 +137,7 @@ def _date(row: Row, column: str, value: Any) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _hub_references(row: Row) -> Iterator[Reference]:
+def _hub_references(row: DataRow) -> Iterator[Reference]:
     """The hub's flat list does not say which spans belong to one answer, and which are answers of other people.
 
     So each stands as an answer of its own, and all distinct spans together as one more.
@@ -164,7 +164,7 @@ def _hub_references(row: Row) -> Iterator[Reference]:
         yield Reference(kind="spans", values=spans)
 
 
-def _of_context(row: Row) -> Question:
+def _of_context(row: DataRow) -> Question:
     """One text with passage and question, and references joined by '|', the spans of one by ' and '."""
     context = row.text("context")
     parts = split_context(context)
@@ -178,7 +178,7 @@ def _of_context(row: Row) -> Question:
             if len(spans) > 1:
                 references.append(Reference(kind="spans", values=spans))
     passage, question = parts
-    inner = Row(row.place, {**row.cells, "question": question})
+    inner = DataRow(row.place, {**row.cells, "question": question})
     return _question(inner, row, passage, references)
 
 

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator
 
 from rcwt.packs.items import Question, Reference
 from rcwt.packs.numerals import number
-from rcwt.packs.rows import Row, shown
+from rcwt.packs.rows import DataRow, shown
 
 _MARK = "####"
 _ACCEPTED = f"a solution that ends with '{_MARK} ' and a number"
 
 
-def questions(rows: Iterable[Row]) -> Iterator[tuple[Row, Question]]:
+def questions(rows: Iterable[DataRow]) -> Iterator[tuple[DataRow, Question]]:
     """The question of each row: columns `question` and `answer`; `id` and `category` where there are any.
 
     The id is "" where the file has none. Raises PackError naming file, row and column.

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator
 
 from rcwt.packs.items import LETTERS, Question, Reference
-from rcwt.packs.rows import Row, shown
+from rcwt.packs.rows import DataRow, shown
 
 #: What the vendor's files put in the place of an option that is none.
 _NO_OPTION = "N/A"
 
 
-def questions(rows: Iterable[Row]) -> Iterator[tuple[Row, Question]]:
+def questions(rows: Iterable[DataRow]) -> Iterator[tuple[DataRow, Question]]:
     """The question of each row: `question`, `options`, `answer` (a letter); `question_id` and `category` where given.
 
     Options that are `N/A` are left out, and the answer is named by its place among the rest. `answer_index` is not
@@ -36,7 +36,7 @@ def questions(rows: Iterable[Row]) -> Iterator[tuple[Row, Question]]:
         )
 
 
-def _options(row: Row) -> list[str]:
+def _options(row: DataRow) -> list[str]:
     accepted = f"a list of 2 to {len(LETTERS)} texts"
     options = row.cell("options", accepted)
     if not isinstance(options, list) or not 2 <= len(options) <= len(LETTERS):
@@ -47,7 +47,7 @@ def _options(row: Row) -> list[str]:
     return [option.strip() for option in options]
 
 
-def _answer(row: Row, offered: list[str]) -> int:
+def _answer(row: DataRow, offered: list[str]) -> int:
     last = LETTERS[len(offered) - 1]
     accepted = f"the letter of one of its {len(offered)} options, A to {last}"
     letter = row.text("answer", accepted)

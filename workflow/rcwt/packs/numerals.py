@@ -12,6 +12,8 @@ import re
 import unicodedata
 from fractions import Fraction
 
+from rcwt.base.number_words import alternatives
+
 _WRAPPINGS: tuple[tuple[str, str], ...] = (
     ("**", "**"),
     ("__", "__"),
@@ -64,7 +66,7 @@ _LONGEST_NUMBER = 200
 #: Words that make of one number a choice, a range, a denial or a part of a sum.
 _OTHER = re.compile(
     r"\b(?:or|and|to|not|but|minus|plus|times|between|versus|vs|remainder|half|quarter|third"
-    r"|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|dozens|hundred|thousand|million|billion)\b",
+    rf"|{alternatives(1)}|dozen|dozens|hundred|thousand|million|billion)\b",
     re.IGNORECASE,
 )
 

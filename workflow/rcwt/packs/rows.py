@@ -20,7 +20,7 @@ _GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
 
 
 @dataclass(frozen=True)
-class Row:
+class DataRow:
     """One row, or one question of a nested file; `place` says where it stands, file included."""
 
     place: str
@@ -76,7 +76,7 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else text[:59] + "…"
 
 
-def read_rows(path: Path) -> list[Row]:
+def read_rows(path: Path) -> list[DataRow]:
     """All rows of a file, in its order.
 
     A JSON file may hold a list of rows, or one object by passage as DROP's own does: its rows are the passages, with
@@ -129,14 +129,14 @@ def _text(path: Path, data: bytes) -> str:
         raise PackError(f"{path}, line {line}: not UTF-8 text; accepted: JSON as UTF-8. Fetch it again") from None
 
 
-def _lines(path: Path, text: str) -> Iterator[Row]:
+def _lines(path: Path, text: str) -> Iterator[DataRow]:
     # Not splitlines(): a question may hold characters such as U+2028 that it would take for line ends.
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             yield _row(f"{path}, line {number}", _decoded(f"{path}, line {number}", line))
 
 
-def _json_rows(path: Path, text: str) -> Iterator[Row]:
+def _json_rows(path: Path, text: str) -> Iterator[DataRow]:
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -166,13 +166,13 @@ def _broken(place: str, error: ValueError | RecursionError) -> PackError:
     return PackError(f"{place}: not valid JSON ({error}); accepted: whole JSON. Is the file cut? Fetch it again")
 
 
-def _row(place: str, entry: Any) -> Row:
+def _row(place: str, entry: Any) -> DataRow:
     if not isinstance(entry, dict):
         raise PackError(
             f"{place}: found {shown(entry)}; accepted: a JSON object with a question's columns. Correct the row or "
             "take it out"
         )
-    row = Row(place, entry)
+    row = DataRow(place, entry)
     for column, value in entry.items():
         if (half := _half_in([column, value])) is not None:
             found = f"half a character in {shown(half)}"
@@ -200,7 +200,7 @@ def _quoted(name: str) -> str:
     return repr(name) if _HALF.search(name) else f"'{name}'"
 
 
-def _parquet_rows(path: Path, data: bytes) -> Iterator[Row]:
+def _parquet_rows(path: Path, data: bytes) -> Iterator[DataRow]:
     import pyarrow as pa  # only a run that reads parquet needs it
     import pyarrow.parquet as pq
 

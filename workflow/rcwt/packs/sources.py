@@ -8,12 +8,12 @@ from pathlib import Path
 from rcwt.packs import drop, gsm8k, mmlu_pro
 from rcwt.packs.drawing import distinct
 from rcwt.packs.items import Benchmark, Question
-from rcwt.packs.rows import Row, read_rows
+from rcwt.packs.rows import DataRow, read_rows
 
 #: Questions that the project brings along, one file a benchmark.
 BUNDLED = Path("resources/packs")
 BUNDLED_LICENCE = "MIT"
-_READERS: dict[Benchmark, Callable[[Iterable[Row]], Iterator[tuple[Row, Question]]]] = {
+_READERS: dict[Benchmark, Callable[[Iterable[DataRow]], Iterator[tuple[DataRow, Question]]]] = {
     "gsm8k": gsm8k.questions,
     "mmlu_pro": mmlu_pro.questions,
     "drop": drop.questions,

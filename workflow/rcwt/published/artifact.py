@@ -1,15 +1,16 @@
 """The paper's own per-call files as trials and scores, so that one analysis serves them and new runs.
 
-`import_artifact` finds every CSV below a folder, tells its kind by its columns (`published_kinds`), and gives
+`import_artifact` finds every CSV below a folder, tells its kind by its columns (`published.kinds`), and gives
 the rows of `trials.parquet` and `scores.parquet` with source `published`, each with the file and line it came
 from, and a report on every file. It only reads: whatever is wrong is raised before anything could be written.
 
 What is one call and what are two: a byte-identical copy of a file counts once; a row that says the same as an
 earlier one of the same call counts once; a row that says anything else about it is an error, because no rule
-could choose between the two. A rescoring file (`published_rescore`) adds a judge to the main task's calls;
+could choose between the two. A rescoring file (`published.rescore`) adds a judge to the main task's calls;
 where the main rows are not in the folder, its own `orig_*` scores stand for them.
 """
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,9 +18,10 @@ from typing import Any
 
 import pandas as pd
 
-from rcwt.base.errors import PublishedDataError
+from rcwt.base.errors import ConfigError, PublishedDataError
 from rcwt.published.files import GIVE_FOLDER, CsvFile, count_rows, read_folder, read_rows, refuse
 from rcwt.published.kinds import (
+    INTACT_TASK,
     MAIN_TASK,
     PACK,
     READERS,
@@ -46,6 +48,8 @@ from rcwt.published.rescore import (
     resolve_pair,
     same_claim,
 )
+from rcwt.study.manifest import ceiling_of_budgets
+from rcwt.study.tasks import load_task
 from rcwt.trials.schema import SCORE_SCHEMA, TRIAL_SCHEMA
 
 SOURCE = "published"
@@ -319,3 +323,30 @@ def _flat(call: Call) -> dict[str, Any]:
     """Give what a row says about a call by name: usage, token budget, and one entry an item."""
     content = {name: value for name, value in vars(call.content()).items() if name not in ("budget", "scores")}
     return {**content, **vars(call.budget), **{score.item: score for score in call.scores}}
+
+
+def main_task_ceilings(trials: pd.DataFrame, folder: Path) -> pd.DataFrame:
+    """The trials with the evidence ceiling of the main task, whose texts have the paper's token geometry.
+
+    Of the intact task it is 1 by design: nothing of its reference is ever cut.
+    """
+    task = load_task(folder)
+
+    def ceiling_of(experiment: str, window: int, c: int, r: int) -> float | None:
+        if experiment == INTACT_TASK.experiment:
+            return 1.0
+        return ceiling_of_budgets(task, "coordination", c, r) if experiment == MAIN_TASK.experiment else None
+
+    return with_ceilings(trials, ceiling_of)
+
+
+def rescore_targets(text: str) -> dict[str, str]:
+    """Read the mapping of the configuration key `rescore_targets`."""
+    accepted = 'a JSON object of texts, such as {"gpt": "gpt-4.1-mini"}'
+    try:
+        found = json.loads(text)
+    except ValueError:
+        raise ConfigError(f"rescore_targets: found '{text}'; accepted: {accepted}") from None
+    if not isinstance(found, dict) or not all(isinstance(model, str) and model for model in found.values()):
+        raise ConfigError(f"rescore_targets: found {text}; accepted: {accepted}")
+    return found

@@ -96,7 +96,7 @@ def _header(data: bytes) -> tuple[str, ...]:
     return tuple(name.strip() for name in first)
 
 
-class Cells:
+class CsvRow:
     """The cells of one row, read by meaning; each reader refuses what its column cannot hold."""
 
     def __init__(self, file: str, line: int, cells: Mapping[str, str]) -> None:
@@ -163,7 +163,7 @@ class Cells:
         return Decimal(found)
 
 
-def read_rows(file: CsvFile) -> list[Cells]:
+def read_rows(file: CsvFile) -> list[CsvRow]:
     """Read all rows of a file of a known kind, each with the line it begins on.
 
     Raises:
@@ -178,7 +178,7 @@ def read_rows(file: CsvFile) -> list[Cells]:
         if len(cells) != len(file.header):
             accepted = f"{len(file.header)} cells, one for each column of the header"
             raise refuse(file.name, line, None, f"{len(cells)} cells", accepted)
-        rows.append(Cells(file.name, line, dict(zip(file.header, cells, strict=True))))
+        rows.append(CsvRow(file.name, line, dict(zip(file.header, cells, strict=True))))
     if not rows:
         raise refuse(file.name, 1, None, "a header and no row", "a row for each call")
     return rows

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from rcwt.published.files import Cells, CsvFile, decoded, refuse
+from rcwt.published.files import CsvFile, CsvRow, decoded, refuse
 
 #: The paper's judge of the open task, and the name for everything that is scored by rule.
 ORIGINAL = "original"
@@ -98,7 +98,7 @@ class ItemScore:
 
 
 @dataclass(frozen=True)
-class Task:
+class PaperTask:
     """What a call belongs to: experiment, task, kind of design, and the judge of its headline scores."""
 
     experiment: str
@@ -122,7 +122,7 @@ class Budget:
 class Call:
     """One call of the artifact; token counts in tokens, cost in US dollars, latency in seconds."""
 
-    task: Task
+    task: PaperTask
     budget: Budget
     model: str
     order: str
@@ -180,9 +180,9 @@ _RESCORED = tuple(f"{side}_{item}" for side in ("orig", "new") for item in MAIN_
 RESCORE = Layout("rescore", _RESCORED, ("proportion", "order", "trial_index", *_RESCORED))
 LAYOUTS = (SPEC_RECALL, ALGORITHMIC, INTACT, PACK, RESCORE)
 
-MAIN_TASK = Task("fixed_budget", "spec_recall", "fixed_budget", ORIGINAL)
-_ALGORITHMIC_TASK = Task("algorithmic", "algorithmic", "algorithmic", RULES)
-INTACT_TASK = Task("intact", "spec_recall", "intact", RULES)
+MAIN_TASK = PaperTask("fixed_budget", "spec_recall", "fixed_budget", ORIGINAL)
+_ALGORITHMIC_TASK = PaperTask("algorithmic", "algorithmic", "algorithmic", RULES)
+INTACT_TASK = PaperTask("intact", "spec_recall", "intact", RULES)
 
 
 def layout_of(header: tuple[str, ...]) -> Layout | None:
@@ -217,19 +217,19 @@ def require_columns(file: CsvFile, layout: Layout) -> None:
         raise refuse(file.name, 1, missing[0], found, f"all of {', '.join(layout.columns)}")
 
 
-def read_open(row: Cells) -> Call:
+def read_open(row: CsvRow) -> Call:
     """Read a row of the main task: any window, judged by the paper's own judge."""
     scores = tuple(ItemScore(item, item not in FLOOR_ITEMS, row.bit(item)) for item in MAIN_ITEMS)
     return _call(row, MAIN_TASK, _windowed(row), scores)
 
 
-def read_answers(row: Cells) -> Call:
+def read_answers(row: CsvRow) -> Call:
     """Read a row of the algorithmic task; its instruction is the task, c and r are the file's."""
     scores = tuple(ItemScore(item, True, row.bit(item)) for item in ALGORITHMIC_ITEMS)
     return _call(row, _ALGORITHMIC_TASK, _windowed(row), scores)
 
 
-def read_fields(row: Cells) -> Call:
+def read_fields(row: CsvRow) -> Call:
     """Read a row of the intact task: the task is never cut, the window grows with the coordination.
 
     t = 698 holds question and reference together and the file does not tell them apart: u is unknown, r = t.
@@ -240,16 +240,16 @@ def read_fields(row: Cells) -> Call:
     return _call(row, INTACT_TASK, Budget(task + c, q, c, None, task), scores)
 
 
-def read_pack(row: Cells, experiment: str, scores: tuple[ItemScore, ...]) -> Call:
+def read_pack(row: CsvRow, experiment: str, scores: tuple[ItemScore, ...]) -> Call:
     """Read a row of a benchmark pack; no instruction stands inside W = c + r, so there is no u."""
     q, c, r = row.share("proportion"), row.count("coordination_tokens"), row.count("reasoning_tokens")
     _check_share(row, q, c, r)
-    task = Task(experiment, experiment, "packs", RULES)
+    task = PaperTask(experiment, experiment, "packs", RULES)
     call = _call(row, task, Budget(c + r, q, c, None, r), scores, pack=row.text("item_id"))
     return replace(call, task_truncated=row.count("task_tokens_used") < row.count("task_tokens_full"))
 
 
-READERS: dict[str, Callable[[Cells], Call]] = {
+READERS: dict[str, Callable[[CsvRow], Call]] = {
     SPEC_RECALL.name: read_open,
     ALGORITHMIC.name: read_answers,
     INTACT.name: read_fields,
@@ -269,7 +269,7 @@ def mark_cut(calls: list[Call], cap: int | None) -> list[Call]:
     ]
 
 
-def _windowed(row: Cells) -> Budget:
+def _windowed(row: CsvRow) -> Budget:
     q, window = row.share("proportion"), row.count("total_context_tokens")
     c, r = row.count("coordination_tokens"), row.count("reasoning_tokens")
     if c + r > window:
@@ -279,7 +279,7 @@ def _windowed(row: Cells) -> Budget:
     return Budget(window, q, c, window - c - r, r)
 
 
-def _check_share(row: Cells, q: Decimal, c: int, r: int) -> None:
+def _check_share(row: CsvRow, q: Decimal, c: int, r: int) -> None:
     """Refuse a c that is not the target share of c + r: p = c/W would be wrong without a sign of it.
 
     The files hold c = floor(q·(c + r)). Half a percent is left for shares written with two decimals.
@@ -291,7 +291,7 @@ def _check_share(row: Cells, q: Decimal, c: int, r: int) -> None:
         raise row.refused("coordination_tokens", found, f"about {int(q * (c + r))}, the share of c + r")
 
 
-def _call(row: Cells, task: Task, budget: Budget, scores: tuple[ItemScore, ...], pack: str | None = None) -> Call:
+def _call(row: CsvRow, task: PaperTask, budget: Budget, scores: tuple[ItemScore, ...], pack: str | None = None) -> Call:
     return Call(
         task=task,
         budget=budget,

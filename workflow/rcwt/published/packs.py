@@ -17,7 +17,7 @@ import string
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 
-from rcwt.published.files import Cells
+from rcwt.published.files import CsvRow
 from rcwt.published.kinds import Call, ItemScore, read_pack
 
 #: The `benchmark` column's values and the experiments they are.
@@ -28,18 +28,18 @@ _NUMBERS = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?", re.ASCII)
 _ARTICLES = {"a", "an", "the"}
 
 
-def is_other_study(rows: list[Cells]) -> bool:
+def is_other_study(rows: list[CsvRow]) -> bool:
     """Tell a file of another benchmark, which is passed over, from one with a damaged `benchmark` cell."""
     return not any(row.text("benchmark") in EXPERIMENTS for row in rows)
 
 
-def read_packs(rows: list[Cells]) -> tuple[list[Call], str]:
+def read_packs(rows: list[CsvRow]) -> tuple[list[Call], str]:
     """Read all rows of a pack file; gives the calls and a line on how their items were found.
 
     Raises:
         PublishedDataError: an unknown benchmark, or hits that are no whole number from 0 to the total.
     """
-    found: list[tuple[Cells, str, list[int] | None, int, int]] = []
+    found: list[tuple[CsvRow, str, list[int] | None, int, int]] = []
     for row in rows:
         benchmark = row.one_of("benchmark", tuple(EXPERIMENTS))
         total = row.count("score_total", most=_MOST_ITEMS)
@@ -65,7 +65,7 @@ def read_packs(rows: list[Cells]) -> tuple[list[Call], str]:
     )
 
 
-def _item_hits(row: Cells, benchmark: str, total: int) -> list[int] | None:
+def _item_hits(row: CsvRow, benchmark: str, total: int) -> list[int] | None:
     """Compare each answer with its references; None where the two columns are no lists of `total` items."""
     try:
         answers, references = json.loads(row.text("prediction")), json.loads(row.text("answer"))

@@ -16,7 +16,7 @@ from decimal import ROUND_FLOOR, Decimal
 from pathlib import PurePosixPath
 
 from rcwt.base.errors import PublishedDataError
-from rcwt.published.files import Cells, CsvFile, refuse
+from rcwt.published.files import CsvFile, CsvRow, refuse
 from rcwt.published.kinds import FLOOR_ITEMS, MAIN_ITEMS, MAIN_TASK, Budget, Call, ItemScore
 
 #: The one window the paper rescored, and its instruction in tokens.
@@ -105,7 +105,7 @@ def _check_judge(naming: Naming, judge: str, targets: Mapping[str, str]) -> None
     raise refuse(naming.file, None, None, found, "one and the same judge", remedy)
 
 
-def read_rescored(row: Cells) -> Rescored:
+def read_rescored(row: CsvRow) -> Rescored:
     """Read a row; the effective items are the main task's."""
     original, new = (
         tuple(ItemScore(item, item not in FLOOR_ITEMS, row.bit(f"{side}_{item}")) for item in MAIN_ITEMS)

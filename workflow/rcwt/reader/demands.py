@@ -7,6 +7,8 @@ here, by its form, and never answered.
 import re
 from dataclasses import dataclass
 
+from rcwt.base.number_words import alternatives
+
 _NUMBERED = re.compile(r"^\s*(?:\*\*)?(?:[Qq](?:uestion)?\s*)?[(#]?(\d{1,3})[.):](?:\*\*)?\s+(?=\S)")
 _INLINE_NUMBER = re.compile(r"(?:^|\s)\((\d{1,2})\)\s+")
 _BULLET = re.compile(r"^\s*[-*+•]\s+(?=\S)")
@@ -42,7 +44,7 @@ _AMOUNT = re.compile(
     re.IGNORECASE,
 )
 _GIVEN_NUMBER = re.compile(
-    r"\d+(?:[.,]\d+)*|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|half|twice|dozen)\b",
+    rf"\d+(?:[.,]\d+)*|\b(?:{alternatives(2)}|half|twice|dozen)\b",
     re.IGNORECASE,
 )
 

@@ -17,8 +17,6 @@ from rcwt.base.tokens import count, decode, encode
 from rcwt.reader.demands import Demand, answer_lines, asks_judgement, demands, json_fields, needs_reasoning
 from rcwt.reader.text import Sentence, phrase, quantity, sentences, words
 
-NAME = "reader"
-LABEL = "extractive reader, not a language model"
 #: What the reader says instead of an answer. None of these holds a number, an option letter, a yes or a no.
 NOTHING = "Nothing in the prompt answers this."
 REASONING = "Abstain: this needs reasoning, and the reader only quotes."

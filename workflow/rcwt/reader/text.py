@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from rcwt.base.number_words import alternatives
+
 #: Levels below those of markdown headings: a line of bold text, and a line that announces a list.
 _BOLD_LEVEL, _LEAD_LEVEL = 7, 8
 #: A text of fewer words means something only under its heading.
@@ -32,10 +34,7 @@ _SENTENCE_END = re.compile(r"[.!?][\"')\]”’]*\s+(?=\S)")
 _ABBREVIATION = re.compile(r"(?:^|[\s(])(?:e\.g|i\.e|vs|cf|ca|approx|incl|resp|Dr|Mr|Mrs|Ms|No|Fig|Sec|Eq|al|St)\.$")
 _CLOSED = re.compile(r"[.!?][\"')\]”’]*$")
 
-_NUMBER_WORD = (
-    "(?i:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen"
-    "|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand)"
-)
+_NUMBER_WORD = f"(?i:{alternatives(1)}|hundred|thousand)"
 _NUMBER = rf"(?:[$€£]?\d+(?:[.,]\d+)*(?:[KMGk]\b)?|\b{_NUMBER_WORD}\b)"
 #: A number or range with what stands before it ("RFC", "~") and its unit ("ms", "pages/s", "loaves a day").
 _QUANTITY = re.compile(

@@ -1,5 +1,5 @@
 """What people read: the paper's tables, the figures and the summary, printed from exact counts.
 
-May import: `base`, `reader` for its label, `packs`, `trials`, `analysis`. It computes nothing that another table would
-need.
+`selection` says which cells are shown where. May import: `base`, `config`, `reader` for its label, `packs`, `study`,
+`trials`, `analysis`. It computes nothing that another table would need.
 """

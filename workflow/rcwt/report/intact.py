@@ -12,10 +12,10 @@ import pandas as pd
 
 from rcwt.analysis.cells import POOLED, write_csv
 from rcwt.analysis.intervals import wilson_interval
-from rcwt.analysis.selection import SOURCES, TableError, paper_order
 from rcwt.base.files import write_text
-from rcwt.reader.reader import LABEL as READER_LABEL
+from rcwt.reader.label import LABEL as READER_LABEL
 from rcwt.report.printing import PrintedTable, as_csv, as_latex, as_markdown, printed_percent, round_half_up
+from rcwt.report.selection import SOURCES, TableError, paper_order
 from rcwt.study.prompts import MESSAGE_OVERHEAD
 
 #: `calls_all_correct` is the smallest of the models': that many of each one's calls are complete.

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from rcwt.analysis.selection import Selection
 from rcwt.report.printing import printed_accuracy, printed_percent
+from rcwt.report.selection import Selection
 
 
 def read_printed(path: str | Path) -> dict[tuple[str, str], str]:

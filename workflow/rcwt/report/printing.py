@@ -15,8 +15,6 @@ import pandas as pd
 
 #: What stands for a missing value where people read; in CSV the field is empty.
 MISSING = "—"
-
-
 _TEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -25,8 +23,6 @@ _TEX = {
     "–": "--",
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
-
-
 _MARKDOWN = frozenset("\\`*_|<>[]")
 
 

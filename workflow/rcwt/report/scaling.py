@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from rcwt.analysis.selection import MAIN_WINDOW, Selection, TableError, fit_of, select_windows
+from rcwt.analysis.cells import MAIN_WINDOW
 from rcwt.base.files import write_text
 from rcwt.report.printing import PrintedTable, as_csv, as_latex, as_markdown
+from rcwt.report.selection import Selection, TableError, fit_of, select_windows
 
 NOT_IDENTIFIED = "not identified"
 #: Windows of the paper's Table 1: p0 is predicted for the first and observed in both.

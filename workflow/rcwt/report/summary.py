@@ -12,27 +12,19 @@ from typing import Any
 
 import pandas as pd
 
-from rcwt.analysis.cells import POOLED
-from rcwt.analysis.curves import MIN_FALL, P0_BOUNDS, SLOPE
-from rcwt.analysis.selection import (
-    MAIN_EXPERIMENT,
-    MAIN_WINDOW,
-    SOURCES,
-    Selection,
-    fit_of,
-    paper_order,
-    select,
-    select_windows,
-)
+from rcwt.analysis.cells import MAIN_WINDOW, POOLED
+from rcwt.analysis.curves import SLOPE
 from rcwt.base.statuses import NON_ANSWERS, PROMPT_CUT
 from rcwt.base.visible import visible
 from rcwt.config.schema import RULES_JUDGE
-from rcwt.reader.reader import LABEL as READER_LABEL
-from rcwt.reader.reader import NAME as READER_NAME
+from rcwt.reader.label import LABEL as READER_LABEL
+from rcwt.reader.label import NAME as READER_NAME
+from rcwt.report.identified import why_not_identified
 from rcwt.report.printed import comparison
 from rcwt.report.printing import printed_accuracy, printed_percent
 from rcwt.report.remarks import remarks
 from rcwt.report.scaling import Scaling, scaling
+from rcwt.report.selection import MAIN_EXPERIMENT, SOURCES, Selection, fit_of, paper_order, select, select_windows
 from rcwt.trials.caps import Caps
 
 #: No line is longer.
@@ -40,8 +32,6 @@ WIDTH = 110
 _GAP = 20
 #: From this part of the accuracy at the smallest share on a task counts as whole: where the slope of a cliff begins.
 WHOLE = SLOPE[1]
-#: A p0 this near to the end of the range that was searched stands at it.
-_AT_BOUND = 1e-4
 
 
 def summary(
@@ -125,7 +115,7 @@ def _base_rows(found: Scaling, curves: pd.DataFrame, model: str, fitted: bool) -
     cells = found.at(found.base).of(model)
     if cells.empty:
         return [("baseline accuracy", f"no calls at W = {found.base}")]
-    rows = [("baseline accuracy", baseline(cells)), ("whole down to", whole_down_to(cells))]
+    rows = [("baseline accuracy", baseline(cells)), ("whole down to", fewest_tokens_whole(cells))]
     if fitted:
         key = _fit_key(found, found.base, model)
         rows.append(("theta", theta(fit_of(curves, *key), cells)))
@@ -223,7 +213,7 @@ def baseline(cells: pd.DataFrame) -> str:
     return f"{accuracy or 'not scored'} at q = {printed_percent(first['q'])} %"
 
 
-def whole_down_to(cells: pd.DataFrame) -> str:
+def fewest_tokens_whole(cells: pd.DataFrame) -> str:
     """The fewest tokens the task kept, instruction included, while all calls with as many or more stayed whole.
 
     Whole is `WHOLE` of the accuracy at the smallest share. `cells` are one model's pooled rows of one window; this is
@@ -268,28 +258,6 @@ def _theta_of_ceiling(fit: "pd.Series[Any] | None", cells: pd.DataFrame) -> str:
     if fit is None or not fit["identified"]:
         return f"not identified: {why_not_identified(fit, cells, 'ceiling')}"
     return f"{_tokens(fit['theta'])} tokens"
-
-
-def why_not_identified(fit: "pd.Series[Any] | None", cells: pd.DataFrame, column: str) -> str:
-    """In words, why a logistic fit to `column` of `cells` has no p0 that could be a number."""
-    values = cells[column].dropna()
-    if len(values) < 4:
-        return f"a curve needs four shares, {len(values)} have a value"
-    if fit is None:
-        return "no curve was fitted"
-    if values.nunique() == 1:
-        return "it is the same at every share"
-    if not fit["converged"]:
-        return "the fit did not converge" if cells["p"].nunique() > 3 else "a curve needs four different shares"
-    low, high = P0_BOUNDS
-    end = fit["p0_search_end"]
-    if end > high - _AT_BOUND or end < low + _AT_BOUND:
-        return f"p0 is at the end of its range, {low:g} to {high:g}"
-    if values.iloc[0] - values.iloc[-1] < MIN_FALL * values.iloc[0]:
-        return "it hardly falls over the measured shares"
-    if not cells["p"].min() <= end <= cells["p"].max():
-        return "the cliff lies outside the measured shares"
-    return "the measured shares leave the place of the cliff open"
 
 
 def _tokens(value: float) -> str:

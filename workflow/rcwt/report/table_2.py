@@ -12,13 +12,13 @@ from typing import Any
 
 import pandas as pd
 
-from rcwt.analysis.cells import POOLED, write_csv
+from rcwt.analysis.cells import MAIN_WINDOW, POOLED, write_csv
 from rcwt.analysis.curves import fit
-from rcwt.analysis.selection import MAIN_EXPERIMENT, MAIN_WINDOW, SOURCES, Selection, fit_of, select
 from rcwt.base.files import write_text
-from rcwt.reader.reader import LABEL as READER_LABEL
+from rcwt.reader.label import LABEL as READER_LABEL
+from rcwt.report.identified import why_not_identified
 from rcwt.report.printing import PrintedTable, as_csv, as_latex, as_markdown, printed_percent
-from rcwt.report.summary import why_not_identified
+from rcwt.report.selection import MAIN_EXPERIMENT, SOURCES, Selection, fit_of, select
 
 #: Names of the paper's probes by experiment and task; any other is called by its own (`probe_name`).
 PROBES = {

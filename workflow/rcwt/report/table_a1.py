@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 
-from rcwt.analysis.selection import Selection
 from rcwt.base.files import write_text
 from rcwt.report.printing import (
     PrintedTable,
@@ -21,6 +20,7 @@ from rcwt.report.printing import (
     printed_percent,
     round_half_up,
 )
+from rcwt.report.selection import Selection
 
 #: What a ceiling beside the paper's own calls is made from.
 OWN_TEXTS = (

@@ -1,17 +1,14 @@
 """A cell answered: its requests asked of the call runtime, and their records written."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rcwt.base.records import write_records
-from rcwt.study import prompts
-
-if TYPE_CHECKING:
-    from rcwt.study.study import Study
 from rcwt.calls.requests import records, requests
+from rcwt.study import prompts
+from rcwt.study.study import Study
 
 
-def answer_cell(study: "Study", condition: str, model: str, prompt_file: Path, path: Path) -> None:
+def answer_cell(study: Study, condition: str, model: str, prompt_file: Path, path: Path) -> None:
     """Answer every trial of a cell and write its records."""
     from rcwt.calls.runtime import current  # only a process that makes calls needs the models' code
 

@@ -6,11 +6,11 @@ own, with its own import of litellm. Only speed depends on it: what must be shar
 """
 
 import logging
-import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from rcwt.run import signals
+from rcwt.run.snakemake_state import at_start_of_jobs, keep_in_one_process
 
 
 def settle_in(workflow: Any, logger: logging.Logger, groups: Iterable[str], interrupt: Callable[[], None]) -> None:
@@ -20,24 +20,4 @@ def settle_in(workflow: Any, logger: logging.Logger, groups: Iterable[str], inte
     Snakefile is read.
     """
     signals.watch(interrupt)
-    logger.addFilter(_OnStart(lambda: _like_the_profile(workflow, groups)))
-
-
-def _like_the_profile(workflow: Any, groups: Iterable[str]) -> None:
-    workflow.execution_settings.use_threads = True
-    workflow.execution_settings.keep_going = True
-    # The cells that were sent out together stay together.
-    workflow.group_settings.group_components = dict.fromkeys(groups, sys.maxsize)
-
-
-class _OnStart(logging.Filter):
-    """Calls a function at Snakemake's event of a workflow that starts: its settings are there, its jobs are not yet."""
-
-    def __init__(self, call: Callable[[], None]) -> None:
-        super().__init__()
-        self._call = call
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        if getattr(getattr(record, "event", None), "name", "") == "WORKFLOW_STARTED":
-            self._call()
-        return True
+    at_start_of_jobs(logger, lambda: keep_in_one_process(workflow, groups))

@@ -5,15 +5,16 @@ Snakemake's own list of jobs to run is read, so the plan is that of the targets 
 
 import contextlib
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from rcwt.base.errors import RcwtError
 from rcwt.base.keys import read_key
 from rcwt.calls.responses import ResponseCache
 from rcwt.config.schema import Config
+from rcwt.run.snakemake_state import is_planned_dry_run, only_touches, planned_jobs, submits_jobs
 from rcwt.spend.asked_again import notes
-from rcwt.spend.plan import Cells, Planner, line, network_calls, refusal
+from rcwt.spend.plan import PlannedCells, Planner, line, network_calls, refusal
 from rcwt.study.study import Study
 
 
@@ -25,18 +26,12 @@ class MissingKeyError(RcwtError):
     """A key is not in the environment that the jobs of a run are given."""
 
 
-def planned_cells(workflow: Any, study: Study) -> Cells:
+def planned_cells(workflow: Any, study: Study) -> PlannedCells:
     """The cells whose calls or scores a Snakemake workflow has to make, once its jobs are known."""
     judges = study.config.model_judges
-    answered = [(cell.condition, cell.model) for cell in _wildcards(workflow, "calls")]
-    judged = [(cell.condition, cell.model, cell.judge) for cell in _wildcards(workflow, "scores")]
-    return Cells(tuple(sorted(answered)), tuple(sorted(cell for cell in judged if cell[2] in judges)))
-
-
-def _wildcards(workflow: Any, rule: str) -> Iterator[Any]:
-    for job in workflow.dag.needrun_jobs(exclude_finished=False):
-        if job.rule.name == rule:
-            yield job.wildcards
+    answered = [(cell.condition, cell.model) for cell in planned_jobs(workflow, "calls")]
+    judged = [(cell.condition, cell.model, cell.judge) for cell in planned_jobs(workflow, "scores")]
+    return PlannedCells(tuple(sorted(answered)), tuple(sorted(cell for cell in judged if cell[2] in judges)))
 
 
 def stale_lines(planner: Planner) -> list[str]:
@@ -50,8 +45,7 @@ def stale_lines(planner: Planner) -> list[str]:
 
 def print_spend(workflow: Any, study: Study) -> None:
     """At the end of a dry run, its last line on stderr; nothing after any other command or a failed plan."""
-    # A scheduler is made only when the jobs of a run, dry or not, are known.
-    if not workflow.dryrun or workflow.scheduler is None:
+    if not is_planned_dry_run(workflow):
         return
     with contextlib.suppress(OSError):  # nobody may be reading any more
         sys.stdout.flush()
@@ -68,7 +62,7 @@ def begin(workflow: Any, study: Study) -> None:
     `on_cap: stop` and `offline` do not refuse: the first stops at the cap, the second sends nothing.
     """
     config = study.config
-    if config.published or config.offline or workflow.touch:
+    if config.published or config.offline or only_touches(workflow):
         return
     # Without a cap only the number of calls is wanted: no prompt has to be counted before the first of them.
     counted = dict.fromkeys(study.conditions, 0) if config.max_usd is None else None
@@ -85,7 +79,7 @@ def begin(workflow: Any, study: Study) -> None:
     calls = network_calls(study, rows)
     if calls and config.calls_on == "cluster":
         _require_keys(config, planner.first)
-    if calls and config.calls_on == "cluster" and workflow.non_local_exec:
+    if calls and config.calls_on == "cluster" and submits_jobs(workflow):
         # Jobs on the nodes send their own preflight: the model may be out of reach from here.
         print(f"{calls} calls are made in jobs, whose logs tell what they wait for.", file=sys.stderr, flush=True)
     elif calls:
@@ -94,17 +88,6 @@ def begin(workflow: Any, study: Study) -> None:
         current(config).progress.planned = calls
         first = {name: (request, study.preflight_of(name)) for name, request in planner.first.items()}
         current(config).warm_up(first)
-
-
-def look_for_jobs_once(scheduler: Any) -> None:
-    """Let a scheduler of local jobs look for the next ones when one has ended, and not also every second since.
-
-    With its default limit of 100 jobs a second Snakemake looks again a second after each look that left jobs waiting,
-    and again after that one: hundreds of looks a second once hundreds of cells are done. A user's own limit is kept.
-    """
-    limiter = scheduler.job_rate_limiter
-    if limiter is not None and (limiter.max_jobs, limiter.timespan) == (100, 1):
-        scheduler.job_rate_limiter = None
 
 
 def _require_keys(config: Config, models: Iterable[str]) -> None:

@@ -30,16 +30,16 @@ def install(interrupt: Callable[[], None], has_jobs: bool = False) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if has_jobs:
         signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
-    first = _First()
+    is_heard = _Debounce()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _before(signal.getsignal(number), interrupt, first))
+        signal.signal(number, _before(signal.getsignal(number), interrupt, is_heard))
     # A closed terminal ends a run as SIGTERM does, unless it was started to outlive it (nohup).
     if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
         signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGTERM))
 
 
-class _First:
-    """Tells a run's first signal from those that follow at once, from an impatient hand or a scheduler.
+class _Debounce:
+    """Lets a run's first signal be heard, and not those that follow at once, from an impatient hand or a scheduler.
 
     Snakemake's ending, broken off by another one, prints tracebacks in the place of what was kept and what is left.
     """
@@ -56,9 +56,11 @@ class _First:
         return True
 
 
-def _before(previous: Any, interrupt: Callable[[], None], first: _First) -> Callable[[int, FrameType | None], Any]:
+def _before(
+    previous: Any, interrupt: Callable[[], None], is_heard: _Debounce
+) -> Callable[[int, FrameType | None], Any]:
     def handler(number: int, frame: FrameType | None) -> Any:
-        if not first():
+        if not is_heard():
             return None
         interrupt()
         end_children()
@@ -94,13 +96,6 @@ def watch(interrupt: Callable[[], None], within_s: float = 10.0) -> None:
                     end.start()
 
     threading.Thread(target=wait, name="rcwt-signals", daemon=True).start()
-
-
-def cancel_timers() -> None:
-    """End the timers with which Snakemake would look for jobs again: at the end of a run it only waits for them."""
-    for thread in threading.enumerate():
-        if isinstance(thread, threading.Timer):
-            thread.cancel()
 
 
 def end_children() -> None:

@@ -12,17 +12,10 @@ from decimal import Decimal
 
 import regex
 
-_WORD_VALUES = {
-    **{"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9},
-    **{"ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16},
-    **{"seventeen": 17, "eighteen": 18, "nineteen": 19},
-    **{"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90},
-}
-# Longer words first: "seven" must not end "seventeen".
-_SMALL = sorted((word for word, value in _WORD_VALUES.items() if value < 20), key=len, reverse=True)
-_TENS = [word for word, value in _WORD_VALUES.items() if value >= 20]
-_DIGIT_WORD = f"(?:{'|'.join(word for word, value in _WORD_VALUES.items() if 0 < value < 10)})"
-_BELOW_100 = rf"(?:(?:{'|'.join(_TENS)})(?:[ -]{_DIGIT_WORD}\b)?|(?:{'|'.join(_SMALL)}))"
+from rcwt.base.number_words import VALUES, alternatives
+
+_DIGIT_WORD = f"(?:{alternatives(1, 9)})"
+_BELOW_100 = rf"(?:(?:{alternatives(20)})(?:[ -]{_DIGIT_WORD}\b)?|(?:{alternatives(0, 19)}))"
 # A bare "hundred" is no number: "several hundred thousand" must not read as 100000.
 _BELOW_1000 = rf"(?:(?:{_DIGIT_WORD}|a) hundred(?:(?: and)? {_BELOW_100}\b)?|{_BELOW_100})"
 _NUMBER_WORDS = re.compile(
@@ -190,7 +183,7 @@ def _from_words(match: re.Match[str]) -> str:
         elif word == "thousand":
             total, below_thousand = 1_000 * (below_thousand or 1), 0
         else:
-            below_thousand += _WORD_VALUES.get(word, 0)
+            below_thousand += VALUES.get(word, 0)
     return str(total + below_thousand)
 
 

@@ -54,20 +54,13 @@ class SpendRow:
     def spend(self, calls: int, usage: Usage, by: Terms) -> None:
         """Add calls that were made, with the usage of all of them together."""
         self.calls_actual += calls
-        usd = ledger.cost(_Counts(usage.prompt, usage.cached, usage.completion), by.price)
+        usd = ledger.cost(usage, by.price)
         if usd is None:
             self.calls_without_usage += calls
             return
         self.input_tokens_actual += usage.prompt or 0
         self.output_tokens_actual += usage.completion or 0
         self.usd_actual += usd
-
-
-@dataclass(frozen=True)
-class _Counts:
-    prompt_tokens: int | None
-    cached_tokens: int | None
-    completion_tokens: int | None
 
 
 #: Columns of the table, in the order of the file contract; what is added stands at the end.

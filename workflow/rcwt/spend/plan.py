@@ -30,8 +30,8 @@ from rcwt.study.preflight import preflight_params
 from rcwt.study.prompts import prompt_tokens
 from rcwt.study.study import Study
 
-Role = Literal["target", "judge", "preflight"]
-ROLES: tuple[Role, ...] = ("target", "judge", "preflight")
+PlanRole = Literal["target", "judge", "preflight"]
+ROLES: tuple[PlanRole, ...] = ("target", "judge", "preflight")
 #: Kept responses whose length is read for a mean. Keys are hashes: the first of them in order are a random sample.
 MEAN_SAMPLE = 2000
 #: Trials of each cell that are looked at for the mean of a judge: its keys are known only from the replies.
@@ -39,14 +39,14 @@ JUDGED_TRIALS = 3
 
 
 @dataclass(frozen=True)
-class Cells:
+class PlannedCells:
     """The cells of a plan: (condition, model) to be answered, and (condition, model, judge) to be judged."""
 
     answered: tuple[tuple[str, str], ...] = ()
     judged: tuple[tuple[str, str, str], ...] = ()
 
     @classmethod
-    def everything(cls, study: Study) -> "Cells":
+    def everything(cls, study: Study) -> "PlannedCells":
         """All cells of the configuration."""
         answered = tuple((condition, model) for condition in study.conditions for model in study.config.models)
         judges = study.config.model_judges
@@ -54,7 +54,7 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class Row:
+class PlanRow:
     """Calls to make of one experiment, model and role, their tokens and US dollars; what is cached is only counted.
 
     A preflight serves all experiments: its `experiment` is None.
@@ -62,7 +62,7 @@ class Row:
 
     experiment: str | None
     model: str
-    role: Role
+    role: PlanRole
     calls: int
     cached_calls: int
     input_tokens: int
@@ -101,7 +101,7 @@ class Planner:
         self._terms: dict[str, Terms] = {}
         self._requests: dict[tuple[str, str], tuple[Request, list[str]]] = {}
         self._frames: dict[tuple[str, str], JudgeFrame] = {}
-        self._means: dict[tuple[str, Role], Fraction | None] = {}
+        self._means: dict[tuple[str, PlanRole], Fraction | None] = {}
         #: Of the last plan made, kept responses that would count as failures today, by model and finish word.
         self.failing: Counter[tuple[str, str]] = Counter()
         #: Of the last plan made, the first request of each model that has a call to make over a network.
@@ -109,14 +109,14 @@ class Planner:
         #: Of the last plan made, how many kept responses are stale, by registry entry and what was sent for what.
         self.stale: Counter[tuple[str, str]] = Counter()
 
-    def rows(self, cells: Cells) -> list[Row]:
+    def rows(self, cells: PlannedCells) -> list[PlanRow]:
         """The plan of `cells`, by experiment, model and role, and a preflight of each model called over a network.
 
         A request that two cells share counts as made once. A judge's calls for replies that are not there yet count
         as one a trial, of a reply at its cap in the worst case; being asked again after a reply without sense is not
         planned.
         """
-        tallies: dict[tuple[str | None, str, Role], _Tally] = defaultdict(_Tally)
+        tallies: dict[tuple[str | None, str, PlanRole], _Tally] = defaultdict(_Tally)
         planned: set[str] = set()
         self.first, self.failing, self.stale = {}, Counter(), Counter()
         for condition, model in cells.answered:
@@ -220,7 +220,7 @@ class Planner:
             self._terms[name] = Terms.of(self.config, name)
         return self._terms[name]
 
-    def reply(self, name: str, role: Role, cap: int) -> Fraction:
+    def reply(self, name: str, role: PlanRole, cap: int) -> Fraction:
         """Output tokens expected of one call: the mean of the kept responses that say their length, else `cap`."""
         if (name, role) not in self._means:
             keys = self._target_keys(name) if role == "target" else self._judge_keys(name)
@@ -250,11 +250,11 @@ class Planner:
             self._frames[task, judge] = judge_frame(self.study, condition, judge)
         return self._frames[task, judge]
 
-    def _row(self, key: tuple[str | None, str, Role], tally: _Tally) -> Row:
+    def _row(self, key: tuple[str | None, str, PlanRole], tally: _Tally) -> PlanRow:
         experiment, name, role = key
         tokens, output = _rounded(tally.input), _rounded(tally.output)
         dollars = self.terms(name).dollars(tokens, output)
-        return Row(
+        return PlanRow(
             experiment,
             name,
             role,
@@ -267,7 +267,7 @@ class Planner:
             tally.usd_worst,
         )
 
-    def _place(self, key: tuple[str | None, str, Role]) -> tuple[int, int, int]:
+    def _place(self, key: tuple[str | None, str, PlanRole]) -> tuple[int, int, int]:
         experiment, name, role = key
         names = [*self.config.models, *self.config.judges]
         experiments = [*self.config.experiments, None]
@@ -320,12 +320,12 @@ def _preflight_sizes(study: Study, name: str, params: dict[str, Any]) -> list[tu
     return [(request_tokens(request), output_cap(request.params)) for request in asked.values()]
 
 
-def plan(study: Study, cells: Cells, cache: ResponseCache) -> list[Row]:
+def plan(study: Study, cells: PlannedCells, cache: ResponseCache) -> list[PlanRow]:
     """The plan of some cells; see `Planner.rows`."""
     return Planner(study, cache).rows(cells)
 
 
-def line(rows: Iterable[Row]) -> str:
+def line(rows: Iterable[PlanRow]) -> str:
     """The last line of a dry run: what its jobs ask for, in tokens and US dollars, the worst case rounded up."""
     rows = list(rows)
     calls, cached = sum(row.calls for row in rows), sum(row.cached_calls for row in rows)
@@ -335,7 +335,7 @@ def line(rows: Iterable[Row]) -> str:
     return f"spend: {calls} calls to make, {cached} cached, {tokens} tokens, {expected} expected, {worst} at most"
 
 
-def worst_case(rows: Iterable[Row]) -> Decimal:
+def worst_case(rows: Iterable[PlanRow]) -> Decimal:
     """The most that the calls of a plan can cost together, in US dollars."""
     return sum((row.usd_worst for row in rows), Decimal(0))
 
@@ -345,12 +345,12 @@ def money(usd: Decimal, rounding: str = ROUND_HALF_UP) -> str:
     return f"${usd.quantize(Decimal('0.0001'), rounding)}"
 
 
-def refusal(rows: Sequence[Row], cap: float) -> str | None:
+def refusal(rows: Sequence[PlanRow], cap: float) -> str | None:
     """Why a run with this plan may not begin under a cap in US dollars; None where its worst case fits."""
     worst = worst_case(rows)
     if worst <= Decimal(str(cap)):
         return None
-    parts: dict[tuple[str, Role], list[Row]] = defaultdict(list)
+    parts: dict[tuple[str, PlanRole], list[PlanRow]] = defaultdict(list)
     for row in rows:
         if row.usd_worst:
             parts[row.model, row.role].append(row)
@@ -370,28 +370,28 @@ def refusal(rows: Sequence[Row], cap: float) -> str | None:
     )
 
 
-def network_calls(study: Study, rows: Iterable[Row]) -> int:
+def network_calls(study: Study, rows: Iterable[PlanRow]) -> int:
     """Calls of a plan that go over the network, preflights aside: what the progress line counts."""
     return sum(row.calls for row in rows if row.role != "preflight" and not study.model(row.model).embedded)
 
 
-COLUMNS = [column.name for column in fields(Row)]
+COLUMNS = [column.name for column in fields(PlanRow)]
 
 
 def plan_digest(study: Study, cache: ResponseCache) -> str:
     """What `plan/spend.csv` holds at this moment, as one stable parameter."""
-    return digest(_table(plan(study, Cells.everything(study), cache)))
+    return digest([COLUMNS, *_table(plan(study, PlannedCells.everything(study), cache))])
 
 
 def write_plan(study: Study, cache: ResponseCache, manifest: Path, path: Path) -> None:
     """Write the plan of the whole configuration as CSV, by the manifest's prompt tokens; dollars in full."""
     counted = {row["condition"]: row["prompt_tokens"] for row in manifests.read(manifest, Planned.of(study))}
-    rows = Planner(study, cache, counted).rows(Cells.everything(study))
+    rows = Planner(study, cache, counted).rows(PlannedCells.everything(study))
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows([COLUMNS, *_table(rows)])
 
 
-def _table(rows: Iterable[Row]) -> list[list[str]]:
+def _table(rows: Iterable[PlanRow]) -> list[list[str]]:
     return [[_text(getattr(row, name)) for name in COLUMNS] for row in rows]
 
 

@@ -50,19 +50,6 @@ class Condition:
         return f"{self.experiment}-w{self.window}-q{percent(self.q)}{pack}-{self.order}"
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A condition measured on one model."""
-
-    condition: Condition
-    model: str
-
-    @property
-    def name(self) -> str:
-        """The condition's name and the model's."""
-        return f"{self.condition.name}/{self.model}"
-
-
 def percent(q: Decimal) -> str:
     """A share as percent without trailing zeros: 97.5, 90, 0."""
     return format((q * 100).normalize(), "f")

@@ -20,26 +20,14 @@ from rcwt.study.tasks import Task
 
 #: Names of the call that asks for a word alone, and of the one with the largest prompt.
 SHORT, LARGEST = "short", "largest"
-
-
 PREFLIGHT_TEXT = "Reply with the single word: ready"
-
-
 SHORT_SYSTEM = "This is a test."
-
-
 #: Tokens of the piece that stands for a text. A text that is shorter is repeated.
 PIECE_TOKENS = 1024
-
-
 #: A text that is a smaller part of each prompt hardly moves what a model counts in it, and is not measured.
 LEAST_PART = 0.15
-
-
 #: Enough for the word asked for; a reply cut here shows as well that key, model and parameters are accepted.
 PREFLIGHT_CAP = 16
-
-
 Messages = tuple[tuple[str, str], ...]
 
 
@@ -155,8 +143,6 @@ def _cap(params: Mapping[str, Any], cap: int) -> int:
 
 #: Parameters that let a model think before it answers, in the vendors' spellings, lower case.
 _THINKING = frozenset({"thinking", "reasoning", "reasoning_effort", "effort", "thinking_level", "thinkinglevel"})
-
-
 _OFF = (None, False, "none", "disabled", "off")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from rcwt.base.digests import digest
 from rcwt.base.sealed import damaged, read_json
-from rcwt.base.tokens import count, decode, encode, fill
+from rcwt.base.tokens import ENCODING, count, decode, encode, fill
 from rcwt.packs.drawing import Pack
 from rcwt.study.design import Condition, percent
 from rcwt.study.tasks import Task
@@ -95,6 +95,12 @@ def record(prompt: Prompt) -> Mapping[str, Any]:
 
 #: What is counted when a prompt file is written, and not again when it is read.
 _COUNTED = ("coordination_tokens", "reference_tokens", "prompt_tokens")
+
+
+def record_digest(prompt: Prompt) -> str:
+    """sha256 of what `record` holds, without counting: of quantities and messages, and of what tokens are."""
+    planned = {name: value for name, value in _planned(prompt).items() if name != "messages"}
+    return digest([planned, ENCODING, MESSAGE_OVERHEAD])
 
 
 def read(path: Path, prompt: Prompt) -> dict[str, Any]:

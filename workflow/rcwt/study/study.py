@@ -162,15 +162,19 @@ class Study:
         return self.config.registry[name]
 
     def prompt_digest(self, condition: str) -> str:
-        """What a prompt file is made from: its messages and its quantities."""
-        prompt = self.prompts[condition]
-        quantities = {name: str(value) for name, value in vars(prompt.condition).items() if name != "trials"}
-        return digest([quantities, prompt.sha256, *([prompt.shown] if prompt.shown else [])])
+        """What a prompt file holds: its messages and its quantities."""
+        return prompts.record_digest(self.prompts[condition])
 
     def sources(self, task: str) -> list[str]:
         """Files of a task folder that its prompts and items are made from; notes beside them are not."""
-        loaded = self.tasks[task] if task in self.tasks else load_task(self.templates / task)
-        return [str(path) for path in loaded.files]
+        return [str(path) for path in self._loaded(task).files]
+
+    def task_digest(self, task: str) -> str:
+        """All texts and items of a task as they were read."""
+        return digest(self._loaded(task).model_dump(mode="json", exclude={"folder", "files"}))
+
+    def _loaded(self, task: str) -> Task:
+        return self.tasks[task] if task in self.tasks else load_task(self.templates / task)
 
     @property
     def task_folders(self) -> list[str]:
@@ -200,12 +204,15 @@ class Study:
     def calls_digest(self, condition: str, model: str) -> str:
         """`call_identity` as one stable parameter; a number has one spelling in it.
 
-        Of a model over a network the code that reads what it sends is named too.
+        The code that makes a cell's requests and records is named too, and of a model over a network the code that
+        reads what it sends.
         What asks for thinking is marked, because calls made before it was compared with what left may be stale: they
         are looked for anew, once.
         """
-        read_by = {} if self.model(model).embedded else {"reading": code_digest("wire.reading")}
-        return canonical_json({**_compared(self.call_identity(condition, model)), **read_by})
+        code = {"records": code_digest("calls.requests")}
+        if not self.model(model).embedded:
+            code["reading"] = code_digest("wire.reading")
+        return canonical_json({**_compared(self.call_identity(condition, model)), **code})
 
     def judge_identity(self, condition: str, judge: str) -> dict[str, Any]:
         """What makes one language-model judge's requests differ from another's: endpoint, model, parameters."""

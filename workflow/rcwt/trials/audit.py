@@ -6,7 +6,6 @@ reply; what tells the model, the share or another judge's opinion stands in the 
 
 import csv
 import io
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from rcwt.base.errors import RcwtError
 from rcwt.base.files import write_text
 from rcwt.base.records import TrialRecord
 from rcwt.base.sealed import seal
+from rcwt.base.spreadsheets import as_text, read_text
 from rcwt.scoring.by_human import sample_id
 from rcwt.scoring.items import Item
 from rcwt.scoring.outcomes import reply_of
@@ -32,11 +32,8 @@ KEY_COLUMNS = (
 _SCORES = {"0": 0, "0.0": 0, "1": 1, "1.0": 1}
 #: What separates cells: a comma here, a semicolon or tab where a spreadsheet of another country saved the file.
 _DELIMITERS = ",;\t"
-# What a spreadsheet takes for a formula, or trims until it is one; and such a text with marks before it already.
-_FORMULA = re.compile(r"'*\s*[=+@＝＋＠−－-]|'*[\t\r\n]")
-_MARK = "'"
 
-Row = Mapping[str, Any]
+AuditRow = Mapping[str, Any]
 
 
 class AuditError(RcwtError):
@@ -44,10 +41,10 @@ class AuditError(RcwtError):
 
 
 @dataclass(frozen=True)
-class Cell:
+class AuditedCell:
     """One cell of the run: its row of the manifest, its trials and the items they are scored by."""
 
-    condition: Row
+    condition: AuditRow
     records: Sequence[TrialRecord]
     items: Sequence[Item]
 
@@ -57,8 +54,8 @@ class Cell:
 
 
 def cells_of(
-    manifest: Sequence[Row], files: CellFiles, models: Sequence[str], items: Mapping[str, Sequence[Item]]
-) -> Iterator[Cell]:
+    manifest: Sequence[AuditRow], files: CellFiles, models: Sequence[str], items: Mapping[str, Sequence[Item]]
+) -> Iterator[AuditedCell]:
     """The cells of a run that judges score. `items` is by task folder.
 
     Raises StaleResultError for a cell that is not the planned one.
@@ -68,26 +65,26 @@ def cells_of(
             continue
         for model in models:
             records = checked_records(condition, files.calls(model, condition["condition"]))
-            yield Cell(condition, records, items[condition["task"]])
+            yield AuditedCell(condition, records, items[condition["task"]])
 
 
-def draw(cells: Iterator[Cell], per_cell: int, seed: int) -> tuple[list[Row], list[Row]]:
+def draw(cells: Iterator[AuditedCell], per_cell: int, seed: int) -> tuple[list[AuditRow], list[AuditRow]]:
     """Rows of the sample and of its key: `per_cell` answered trials of each cell, or all where it has fewer.
 
     Which ones depends on `seed`; a larger `per_cell` adds to a smaller one, and more trials leave most as they are.
     Rows are ordered by sample id, which says nothing of where a trial comes from.
     """
-    chosen: list[tuple[str, TrialRecord, Cell]] = []
+    chosen: list[tuple[str, TrialRecord, AuditedCell]] = []
     for cell in cells:
         ranked = sorted(cell.answers().items(), key=lambda named: digest(["audit sample", seed, named[0]]))
         chosen += [(name, record, cell) for name, record in ranked[:per_cell]]
     chosen.sort(key=lambda entry: entry[0])
-    sample: list[Row] = [
+    sample: list[AuditRow] = [
         {"sample": name, "reply": reply_of(record), "item": item.id, "statement": item.statement, "score": ""}
         for name, record, cell in chosen
         for item in cell.items
     ]
-    key: list[Row] = [
+    key: list[AuditRow] = [
         {
             **{column: cell.condition[column] for column in KEY_COLUMNS if column in cell.condition},
             "sample": name,
@@ -100,29 +97,13 @@ def draw(cells: Iterator[Cell], per_cell: int, seed: int) -> tuple[list[Row], li
     return sample, key
 
 
-def as_text(cell: Any) -> Any:
-    """A cell that a spreadsheet shows and never calculates: a text that would be a formula begins with an apostrophe.
-
-    Numbers stay numbers. `read_text` gives every text back.
-    """
-    return _MARK + cell if isinstance(cell, str) and _FORMULA.match(cell) else cell
-
-
-def read_text(cell: str) -> str:
-    """The text that `as_text` made a cell of."""
-    return cell[1:] if cell.startswith(_MARK) and _FORMULA.match(cell) else cell
-
-
-def write_rows(rows: Sequence[Row], columns: Sequence[str], path: Path) -> None:
+def write_rows(rows: Sequence[AuditRow], columns: Sequence[str], path: Path) -> None:
     """Write a CSV file for a spreadsheet; every cell is quoted, because replies hold line ends of all kinds."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n", quoting=csv.QUOTE_ALL)
     writer.writeheader()
     writer.writerows({name: "" if row[name] is None else as_text(row[name]) for name in columns} for row in rows)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.part")
-    partial.write_text(text.getvalue(), encoding="utf-8", newline="")
-    partial.replace(path)
+    write_text(text.getvalue(), path)
 
 
 @dataclass
@@ -171,7 +152,7 @@ class _Checker:
         return AuditError(f"{self.path}:{line}: column '{column}': found {found}; accepted: {accepted}. {remedy}")
 
 
-def read_scored(path: Path, cells: Iterator[Cell]) -> dict[str, dict[str, int]]:
+def read_scored(path: Path, cells: Iterator[AuditedCell]) -> dict[str, dict[str, int]]:
     """The scores of a sample that a person has filled in: 0 or 1 by sample id and item; an open one is not there.
 
     Raises AuditError naming file and line for an id or item that the run does not have, a row that is there twice, a

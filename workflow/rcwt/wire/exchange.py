@@ -13,7 +13,7 @@ import json
 import os
 import time
 import warnings
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -295,12 +295,3 @@ async def close_clients() -> None:
     found = _clients.pop(asyncio.get_running_loop(), None)
     if found is not None:
         await found.close()
-
-
-@contextlib.asynccontextmanager
-async def open_clients() -> AsyncIterator[Clients]:
-    """Hold this loop's clients open for a block, and close them after it."""
-    try:
-        yield clients()
-    finally:
-        await close_clients()

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from rcwt.base.records import Status
+from rcwt.base.records import Status, Usage
 from rcwt.wire.bodies import members_of, read_json, text_of, whole_number
 from rcwt.wire.faults import ErrorBody, TransientFault
 from rcwt.wire.finishes import deciding, end_of, word_of
@@ -36,22 +36,6 @@ class FailedReplyFault(TransientFault):
 
 
 @dataclass(frozen=True)
-class Usage:
-    """Tokens as the provider counted them; None is "not said", never zero.
-
-    `prompt_tokens` includes `cached_tokens` (and, for Anthropic, those written to its cache);
-    `completion_tokens` includes `reasoning_tokens` and what only the total counts. `note` says what is missing or does
-    not add up.
-    """
-
-    prompt_tokens: int | None = None
-    cached_tokens: int | None = None
-    completion_tokens: int | None = None
-    reasoning_tokens: int | None = None
-    note: str | None = None
-
-
-@dataclass(frozen=True)
 class WireReply:
     """One complete reply of a model.
 
@@ -74,11 +58,6 @@ class WireReply:
     latency_s: float = 0.0
     time_utc: str = ""
     received: Received | None = None
-
-    @property
-    def usage_note(self) -> str | None:
-        """What is missing from the usage or does not add up."""
-        return self.usage.note
 
 
 _FILTER_CODES = frozenset({"content_filter", "content_policy_violation"})
@@ -341,7 +320,8 @@ def _checked(
         notes.append(f"{cached} cached tokens are more than the {prompt} prompt tokens")
     if reasoning is not None and completion is not None and reasoning > completion:
         notes.append(f"{reasoning} reasoning tokens are more than the {completion} completion tokens")
-    return Usage(prompt, cached, completion, reasoning, "; ".join(notes) or None)
+    note = "; ".join(notes) or None
+    return Usage(prompt=prompt, cached=cached, completion=completion, reasoning=reasoning, note=note)
 
 
 def _count(value: object) -> int | None:

@@ -8,7 +8,7 @@ another attempt or a `PermanentFault` that is not; retries belong to `rcwt.calls
 import asyncio
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, cast
 
@@ -36,9 +36,7 @@ class Endpoint:
     """One model at one address, as a registry entry describes it.
 
     `model` is litellm's id, `openai/…`, `anthropic/…` or `gemini/…`; any server that speaks OpenAI's protocol
-    is `openai/…` with its `api_base`. `params` are added to each call's and win over them. `param_names`
-    renames a parameter or, with None, takes it out:
-    `{"max_tokens": "max_completion_tokens", "temperature": None}`.
+    is `openai/…` with its `api_base`.
 
     Raises `ConfigError` for an id of another kind.
     """
@@ -47,8 +45,6 @@ class Endpoint:
     model: str
     api_base: str | None = None
     api_key_env: str | None = None
-    params: Mapping[str, Any] = field(default_factory=dict)
-    param_names: Mapping[str, str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.model.partition("/")[0] not in _VENDORS or not self.model.partition("/")[2]:
@@ -68,10 +64,6 @@ class Endpoint:
         """The base URL that requests go to."""
         return self.api_base or _VENDORS[self.protocol]
 
-    def asked(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the parameters that a call with `params` asks this model for, by the names it takes."""
-        return renamed({**params, **self.params}, self.param_names)
-
 
 async def send(
     endpoint: Endpoint,
@@ -89,7 +81,7 @@ async def send(
     Raises `TransientFault` (408, 409, 425, 429, 5xx, 529, no or half an answer, not JSON, deadline) and
     `PermanentFault` (everything else, and a parameter that litellm would have dropped).
     """
-    asked = endpoint.asked(params)
+    asked = renamed(params, {})
     _check(endpoint, asked)
     _check_route(endpoint)
     exchange = Exchange(endpoint.model, asked, messages)

@@ -15,10 +15,10 @@ import pytest
 from rcwt.analysis.cells import POOLED, cells
 from rcwt.analysis.intervals import draw_calls, draw_packs
 from rcwt.analysis.refits import curve_fits
-from rcwt.analysis.selection import select
 from rcwt.packs.numerals import number
 from rcwt.published.artifact import import_artifact, with_ceilings
 from rcwt.report.pack_items import pack_items
+from rcwt.report.selection import select
 from rcwt.report.table_2 import (
     NOT_IDENTIFIED,
     for_people,

@@ -8,32 +8,19 @@ from typing import Any
 
 import pandas as pd
 
-from rcwt.analysis.cells import POOLED
+from rcwt.analysis.cells import MAIN_WINDOW, POOLED
 from rcwt.base.errors import RcwtError
 from rcwt.base.sealed import read_csv
-from rcwt.reader.reader import LABEL as READER_LABEL
-from rcwt.reader.reader import NAME as READER_NAME
+from rcwt.reader.label import LABEL as READER_LABEL
+from rcwt.reader.label import NAME as READER_NAME
 
 #: The paper's models, in the paper's order; all others follow in the order of the cells.
 PAPER_MODELS = ("gemini-2.0-flash", "claude-haiku-4-5-20251001", "gpt-4.1-mini")
-
-
 MAIN_EXPERIMENT = "fixed_budget"
-
-
-MAIN_WINDOW = 4096
-
-
 ORIGINAL_JUDGE = "original"
-
-
 SOURCES = {"run": "new calls", "published": "published data", "simulated": "simulated"}
-
-
 #: Columns of `curve_fits.csv` that are shown.
 _FIT_FLAGS = ("converged", "at_bound", "identified")
-
-
 _FIT_NUMBERS = (
     *("window", "p0", "p0_search_end", "theta", "theta_ci_low", "theta_ci_high", "theta_ci_identified"),
     *("theta_facts_low", "theta_facts_high", "theta_facts_identified"),

@@ -384,6 +384,6 @@ def test_the_script_says_what_is_wrong_in_one_message(tmp_path):
     write_table(scores, SCORE_SCHEMA, tmp_path / "scores.parquet")
     done = run_script(tmp_path, out=tmp_path / "a.csv")
     assert done.returncode == 1
-    assert done.stderr.startswith("intervals: trials: status lost")
+    assert done.stderr.startswith("error: trials: status lost")
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "a.csv").exists()
