@@ -1,5 +1,6 @@
 """Counting and cutting in tokens of cl100k_base."""
 
+import tiktoken
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,7 +31,25 @@ def test_fill_gives_exactly_the_budget_from_the_start(tokens: list[int], budget:
     assert all(token == tokens[index % len(tokens)] for index, token in enumerate(filled))
 
 
-def test_a_cut_inside_a_character_is_marked() -> None:
+def test_of_a_character_that_is_cut_in_two_nothing_is_left() -> None:
     tokens = encode("🜚")
     assert len(tokens) > 1
-    assert "\ufffd" in decode(tokens[:-1])
+    assert decode(tokens[:-1]) == ""
+    assert decode(encode("a mark of its own \ufffd")) == "a mark of its own \ufffd"
+
+
+@given(
+    st.text(st.one_of(st.characters(), st.sampled_from("中文的字🜚👩‍🚀🇪🇺é\ufffd")), min_size=1, max_size=40),
+    st.integers(1, 90),
+)
+def test_a_block_is_whole_characters_of_its_text(text: str, budget: int) -> None:
+    """As written: a prefix of the text, or of its repetition; short of the budget by less than one character."""
+    cut = decode(fill(encode(text), budget))
+    repeated = text * (budget + 1)
+    assert repeated.startswith(cut)
+    following = repeated[len(cut)]
+    assert len((cut + following).encode()) > len(_bytes(fill(encode(text), budget)))
+
+
+def _bytes(tokens: list[int]) -> bytes:
+    return tiktoken.get_encoding("cl100k_base").decode_bytes(tokens)

@@ -51,8 +51,8 @@ def encode(text: str) -> list[int]:
 
 
 def decode(tokens: list[int]) -> str:
-    """Text of `tokens`; bytes of a character cut in two become U+FFFD, one a maximal broken run."""
-    return _encoding().decode(tokens, errors="replace")
+    """Text of `tokens`; of a character that is cut in two nothing is left, as nobody would write half of one."""
+    return _encoding().decode(tokens, errors="ignore")
 
 
 def count(text: str) -> int:

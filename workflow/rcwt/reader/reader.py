@@ -208,7 +208,7 @@ def _cut(text: str, max_tokens: int) -> str:
     if len(encoded) <= max_tokens:
         return text
     for size in range(max_tokens, 0, -1):
-        prefix = decode(encoded[:size]).rstrip("\ufffd")
+        prefix = decode(encoded[:size])
         if count(prefix) <= max_tokens:
             return prefix
     return ""

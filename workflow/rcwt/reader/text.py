@@ -95,7 +95,7 @@ class _Outline:
     """
 
     def __init__(self, text: str) -> None:
-        self.lines = _GLUED_HEADING.sub("\n", text.replace("\ufffd", "")).splitlines()
+        self.lines = _GLUED_HEADING.sub("\n", text).splitlines()
         self.headings: list[tuple[int, str]] = []
         self.heading_is_bare = False
         self.paragraph: list[str] = []
