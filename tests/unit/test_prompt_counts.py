@@ -16,7 +16,6 @@ from rcwt.calls.prompt_counts import Gauge, gauge
 from rcwt.calls.responses import ResponseCache
 from rcwt.calls.verdicts import Verdicts
 from rcwt.study.preflight import LARGEST, SHORT
-from rcwt.wire.replies import Usage as Counted
 from rcwt.wire.replies import WireReply
 
 #: From .21 for scripts that cl100k knows badly to two tokens for one of code.
@@ -105,7 +104,7 @@ def test_counts_that_do_not_grow_are_none(counted: dict[str, tuple[int, int | No
     assert not found.grows
     size = found.size(4097, ["one"])
     assert size is not None
-    usage = Counted(10, 0, 20, None, "a note")
+    usage = Usage(prompt=10, cached=0, completion=20, note="a note")
     reply = believed(WireReply("ok", "Yes.", "stop", None, None, None, usage), size)
     assert (reply.usage.prompt, reply.usage.completion) == (None, 20)
     assert reply.usage.note == "a note; the server counts every prompt alike, as 10 tokens: that is no count"
@@ -135,7 +134,7 @@ def test_a_server_that_cuts_has_counts() -> None:
 def test_a_preflight_without_counts_says_nothing(counted: dict[str, tuple[int, int | None]]) -> None:
     found = gauge(counted)
     assert (found.grows, found.ratios, found.size(4097, ["one"])) == (True, {}, None)
-    reply = WireReply("ok", "Yes.", "stop", None, None, None, Counted(10, 0, 20, None))
+    reply = WireReply("ok", "Yes.", "stop", None, None, None, Usage(prompt=10, cached=0, completion=20))
     assert believed(reply, None) is reply
 
 
@@ -151,7 +150,7 @@ def test_a_count_that_falls_for_the_same_prompt_is_no_cut(tmp_path: Path) -> Non
     size = PromptSize(tokens=4000, ratio=1.0, overhead=10)
 
     def held_to(request: Request, counted: int) -> PromptSize | None:
-        reply = WireReply("ok", "Yes.", "stop", None, None, None, Counted(prompt_tokens=counted))
+        reply = WireReply("ok", "Yes.", "stop", None, None, None, Usage(prompt=counted))
         return probes.held_to("m", request, reply, size)
 
     assert held_to(one, 1) == size  # cut, as far as is known

@@ -293,6 +293,6 @@ def test_the_script_says_what_is_wrong_in_one_message(tmp_path):
     write_csv(cells(trials, scores, B=10).assign(hits=1), tmp_path / "cells.csv")
     done = run_script(tmp_path, tmp_path / "cells.csv", out=tmp_path / "fits.csv")
     assert done.returncode == 1
-    assert done.stderr.startswith("curves: cells: the hits of")
+    assert done.stderr.startswith("error: cells: the hits of")
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "fits.csv").exists()
