@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from judge_helpers import record
 
 from rcwt.published.kinds import ALGORITHMIC_ITEMS
-from rcwt.scoring.answers import read_answers, score_answers
+from rcwt.scoring.answers import declined_answers, read_answers, score_answers
 from rcwt.scoring.by_form import by_answers
 from rcwt.study.tasks import Task, load_task
 
@@ -75,6 +77,20 @@ def test_the_facts_that_the_issue_states_are_asked(task: Task, computed: dict[st
         "sum_correct: YES\nNO other item",
         "sum_correct: YES\nNO",
         "sum_correct: YES, YES",
+        # A correction counts, and what it corrects does not.
+        "sum_correct: NO - actually, YES",
+        "sum_correct: NO... wait, YES",
+        "sum_correct: NO, no, correction: YES",
+        "sum_correct: YES, wait, no... YES",
+        "sum_correct: not NO but YES",
+        "sum_correct: ~~NO~~ YES",
+        "sum_correct: NO\n\nFinal answers:\nsum_correct: YES",
+        "sum_correct: NO\nCorrection: sum_correct: YES",
+        "Wait, I should trace it again.\nsum_correct: YES",
+        # What nobody sees.
+        "sum_correct：\u200b YES\u200b<|im_end|>",
+        "sum_correct: ＹＥＳ</s>",
+        "sum_correct – YES",
     ],
 )
 def test_an_answer_is_read_beside_its_name(line: str) -> None:
@@ -97,7 +113,6 @@ def test_an_answer_is_read_beside_its_name(line: str) -> None:
         "sum_correct: No, it's yes.",
         "sum_correct: **YES** / **NO**",
         "sum_correct: YES (NO)",
-        "sum_correct: NO - actually, YES",
         "sum_correct: YES → NO",
         "sum_correct: YES | NO |",
         "sum_correct: yes or no is asked",
@@ -106,6 +121,8 @@ def test_an_answer_is_read_beside_its_name(line: str) -> None:
         "sum_correct: ≠ YES",
         "sum_correct: not YES",
         "sum_correct: ~~YES~~",
+        "sum_correct: YES?",
+        "sum_correct: maybe YES",
         "sum_correct: nothing",
         "sum_correct: true",
         "sum_correct:",
@@ -141,3 +158,45 @@ def test_answers_that_the_cap_cut_off_are_counted_apart_from_misses(task: Task, 
     assert [scores.status for scores in found] == ["scored", "scored", "scored", "scored", "unparsed", "non_answer"]
     assert [len(scores.cut_items) for scores in found] == [0, 0, 3, 10, 0, 0]
     assert found[2].cut_items == ALGORITHMIC_ITEMS[7:]
+
+
+def test_names_that_are_declined_are_told_apart(task: Task) -> None:
+    reply = "sum_correct: not stated\nabove_count: N/A\nbelow_count: YES\n"
+    reply += "equal_count: YES (it does not say more)\nmean_correct:"
+    names = [answer.id for answer in task.answers]
+    assert declined_answers(reply, names) == ("sum_correct", "above_count")
+    [found] = by_answers([record(0, reply, "truncated")], task.answers)
+    assert (found.status, found.abstained_items) == ("scored", ("sum_correct", "above_count"))
+    assert set(found.cut_items) == set(names[4:])
+
+
+FRAMES = [
+    "{}",
+    "**{}**",
+    "`{}`",
+    "{}.",
+    "{}</s>",
+    "({})",
+    "\u200b{}",
+    "{} (because)",
+    "✅ {}",
+    "not {other} but {}",
+    "~~{other}~~ {}",
+]
+
+
+@given(
+    st.sampled_from(["YES", "NO", "yes", "No"]),
+    st.sampled_from(FRAMES),
+    st.sampled_from([": ", " = ", "：", " - ", " | "]),
+)
+def test_an_answer_in_any_frame_is_that_answer(answer: str, frame: str, separator: str) -> None:
+    said = frame.format(answer, other="NO" if answer.upper() == "YES" else "YES")
+    assert read_answers(f"sum_correct{separator}{said}", ["sum_correct"]) == {"sum_correct": {answer.upper()}}
+
+
+@given(st.text(alphabet="yesnoYESNO:,. |-*\n()~?waitnotbutor", max_size=120))
+def test_any_text_gives_answers_or_none(text: str) -> None:
+    found = read_answers(f"sum_correct: {text}", ["sum_correct"])
+    assert found.get("sum_correct", {"YES"}) <= {"YES", "NO"}
+    assert not set(declined_answers(f"sum_correct: {text}", ["sum_correct"])) & set(found)

@@ -13,6 +13,7 @@ import unicodedata
 from fractions import Fraction
 
 from rcwt.base.number_words import alternatives
+from rcwt.packs.spelling import plain
 
 _WRAPPINGS: tuple[tuple[str, str], ...] = (
     ("**", "**"),
@@ -27,6 +28,9 @@ _WRAPPINGS: tuple[tuple[str, str], ...] = (
     ("{", "}"),
     ('"', '"'),
     ("“", "”"),
+    ("【", "】"),
+    ("「", "」"),
+    ("«", "»"),
     ("'", "'"),
     ("*", "*"),
 )
@@ -35,9 +39,9 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 #: What may part thousands: commas, apostrophes, and spaces that break no line.
-_SEPARATORS = "[,'’\u00a0\u2007\u2009\u202f]"
+_SEPARATORS = "[,'’ \u00a0\u2007\u2009\u202f]"
 # One separator throughout: 1,234'567 is no number.
-_WHOLE = r"(?:\d{1,3}(?:(?:,\d{3})+|(?:['’]\d{3})+|(?:[\u00a0\u2007\u2009\u202f]\d{3})+)|\d+)"
+_WHOLE = r"(?:\d{1,3}(?:(?:,\d{3})+|(?:['’]\d{3})+|(?:[ \u00a0\u2007\u2009\u202f]\d{3})+)|\d+)"
 _VULGAR = "[¼½¾⅐-⅞]"
 _DECIMAL = rf"(?:{_WHOLE}(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{{1,3}})?"
 _CURRENCY = r"\\?(?:(?:US|A|C|CA|NZ|AU)?\$|[€£¥₹₩₽]|(?:USD|EUR|GBP)\b)"
@@ -58,6 +62,12 @@ _AFTER_LETTER = r"(?<=[^\W\d_])"
 _UNIT = re.compile(
     rf"\s*-?(?:[%°€£¥$]|[^\W\d_]|[ \u00a0\u2009\u202f.'’·/()]|{_AFTER_LETTER}(?:[²³]|\^[23]|-(?=[^\W\d_])))*"
 )
+_BRACKET = re.compile(r"(?P<outer>[^()\[\]\n]*\S)\s*[(\[](?P<inner>[^()\[\]\n]*)[)\]]")
+# Another number, or a word that leaves a choice.
+_ANOTHER = re.compile(
+    r"\W*(?:or|and|maybe|perhaps|possibly|approx|about|roughly|not sure|alternatively|[-+]?[\d.,]+\W*\Z)", re.IGNORECASE
+)
+_MOST_SIDES = 10
 #: Signs that compare and do not equate, with or without an equals sign in them.
 _INEQUALITY = re.compile(r"[<>!~]\s*=|[≠≤≥≈≲≳≪≫]")
 _LONGEST_UNIT = 60
@@ -73,13 +83,19 @@ _OTHER = re.compile(
 
 def number(text: str) -> Fraction | None:
     """The value of an answer that is one number, exactly; None for any other text."""
-    plain = unwrapped(text)
-    plain = _LEAD.sub("", plain, count=1) if _LEAD.match(plain) else plain
-    if _INEQUALITY.search(plain):
+    said = _unbracketed(unwrapped(plain(text)))
+    said = _LEAD.sub("", said, count=1) if _LEAD.match(said) else said
+    if _INEQUALITY.search(said):
         return None
-    if "=" in plain:
-        plain = plain.rpartition("=")[2]
-    match = _NUMBER.fullmatch(unwrapped(plain))
+    # `60 - 12 = 48` and `48 = 4 * 12`: the last side that is a number.
+    sides = said.split("=")[-_MOST_SIDES:]
+    if "?" in sides[-1]:
+        return None
+    return next((value for side in reversed(sides) if (value := _number(side)) is not None), None)
+
+
+def _number(text: str) -> Fraction | None:
+    match = _NUMBER.fullmatch(unwrapped(text))
     if match is None or (match["before"] and match["sign"]) or match.start("rest") > _LONGEST_NUMBER:
         return None
     value = _value(match)
@@ -91,6 +107,14 @@ def number(text: str) -> Fraction | None:
     if len(rest) > _LONGEST_UNIT or not _UNIT.fullmatch(rest) or _OTHER.search(rest) or not _lettered(rest):
         return None
     return -value if _MINUS & set(match["before"] + match["sign"]) else value
+
+
+def _unbracketed(text: str) -> str:
+    """An answer without a bracket behind it that only explains: `48 (12 boxes of 4)`, `48 (forty-eight)`."""
+    found = _BRACKET.fullmatch(text)
+    if found is None or _ANOTHER.match(found["inner"]):
+        return text
+    return found["outer"].rstrip()
 
 
 def _lettered(unit: str) -> bool:
