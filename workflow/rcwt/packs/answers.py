@@ -28,7 +28,7 @@ _FRAME = re.compile(r"[`~$]{2,3}\w{0,12}|\\[\[\]()]|[|:\s-]+|[*_=-]{3,}")
 _STRUCK = re.compile(r"~~([^~\n]++)~~")
 #: Lines below a label that may hold its value.
 _BELOW = 40
-_ENDS = re.compile(r"(?:[\s,;|/\"'✅✓✔☑]|\band\b)+\Z")
+_ENDS = re.compile(r"(?:[\s,;|/✅✓✔☑]|\band\b)+\Z")
 
 
 @dataclass
@@ -73,6 +73,7 @@ def answer_lines(reply: str) -> Mapping[int, tuple[str, ...]]:
         for mark, said in zip(marks, texts, strict=False):
             if mark["note"] and _ANEW.match(mark["note"].strip()):
                 strong.correction = weak.correction = strong.correction + 1
+            said = "" if len(said) < 20 and _FRAME.fullmatch(said) else said
             value = said
             if (not said or said.endswith((":", "："))) and mark is marks[-1] and not line.lstrip().startswith("|"):
                 value = _below(lines, at) or said.rstrip(":：")

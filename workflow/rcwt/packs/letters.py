@@ -50,6 +50,8 @@ _REASON = re.compile(
 _ANSWERS_AGAIN = re.compile(
     r"\s*+(?:so\s|thus\s|therefore\s)?(?:the|my|correct|final)\s(?:\w{1,10}\s){0,2}(?:answer|option|choice)\b", re.I
 )
+#: A letter with an option that says no.
+_NO = re.compile(r"\W{0,4}[A-Za-z]\W{1,4}no\b", re.IGNORECASE)
 _LONGEST = 4000
 
 
@@ -58,9 +60,18 @@ def letter(text: str, options: Sequence[str]) -> str | None:
     if len(text) > _LONGEST:
         return None
     whole = unwrapped(narrow(surface(text)))
-    # The text of an option may itself say "not … but": what stands whole is read first.
-    found = _given(whole, options)
-    return found if found is not None else _given(unwrapped(resolved(whole)), options)
+    # The text of an option may itself take something back, or begin with "No,".
+    found, whole_text = _begun(whole), _flat(whole)
+    if found is not None and found < len(options) and whole_text.endswith(_flat(options[found])):
+        return _given(whole, options)
+    negative = found is not None and found < len(options) and options[found].casefold().startswith("no")
+    return _given(whole if negative and _NO.match(whole) else unwrapped(resolved(whole)), options)
+
+
+def _begun(text: str) -> int | None:
+    """The place of the option whose letter a text begins with."""
+    match = _LETTER.match(text)
+    return LETTERS.index((match["round"] or match["square"] or match["bare"]).upper()) if match else None
 
 
 def _given(text: str, options: Sequence[str]) -> str | None:
