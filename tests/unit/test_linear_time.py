@@ -71,6 +71,7 @@ PARSERS: dict[str, Parser] = {
     "base.keys.scrub": keys.scrub,
     "base.number_words.value_of": value_of,
     "packs.answers.answer_lines": answer_lines,
+    "packs.corrections.amends": corrections.amends,
     "packs.corrections.corrects": corrections.corrects,
     "packs.corrections.hedged": corrections.hedged,
     "packs.corrections.resolved": lambda text: [corrections.resolved(start + text) for start in ("", "not ", "50, ")],

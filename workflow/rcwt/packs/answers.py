@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rcwt.packs.corrections import corrects
+from rcwt.packs.corrections import amends, corrects
 from rcwt.packs.surface import surface
 
 _MARKS = r"[\s>*_#`•|\"'“‘{(\[$✅✓✔☑👉➡–—-]*+"
@@ -24,8 +24,8 @@ _ANEW = re.compile(r"wait|actually|correct|final|revis|updat|edit|new|sorry|no|o
 _BULLET = re.compile(r"(?:[-*•+–—▪◦‣▸]|\d{1,2}[.)]|\(\d{1,2}\))\s{1,4}")
 #: Lines that open or close a block and say nothing.
 _FRAME = re.compile(r"[`~$]{2,3}\w{0,12}|\\[\[\]()]|[|:\s-]+|[*_=-]{3,}")
-#: A struck-out label is none.
-_STRUCK = re.compile(r"~~([^~\n]++)~~")
+#: A struck-out label is none, nor is a value.
+_CROSSED = re.compile(r"~~([^~\n]++)~~")
 #: Lines below a label that may hold its value.
 _BELOW = 40
 _ENDS = re.compile(r"(?:[\s,;|/✅✓✔☑]|\band\b)+\Z")
@@ -57,7 +57,7 @@ def answer_lines(reply: str) -> Mapping[int, tuple[str, ...]]:
     an earlier one does not count where a later one stands behind a correction. A label without a colon (`ANSWER 1 is
     …`, a heading) counts where no other has its number. A number in running text is not looked at.
     """
-    text = _STRUCK.sub(lambda match: "" if "answer" in match[1].lower() else match[0], surface(reply))
+    text = _CROSSED.sub(lambda match: "" if "answer" in match[1].lower() else match[0], surface(reply))
     lines = re.split(r"\r\n|[\n\r]", text)
     strong, weak = _Found(), _Found()
     for at, line in enumerate(lines):
@@ -77,6 +77,9 @@ def answer_lines(reply: str) -> Mapping[int, tuple[str, ...]]:
             value = said
             if (not said or said.endswith((":", "："))) and mark is marks[-1] and not line.lstrip().startswith("|"):
                 value = _below(lines, at) or said.rstrip(":：")
+            value = _CROSSED.sub(" ", value).strip()
+            if value and mark is marks[-1]:
+                value += _amended(lines, at)
             (strong if mark["sign"] else weak).add(int(mark["number"]), value)
     found = {**weak.said, **strong.said}
     return {number: tuple(found[number]) for number in sorted(found)}
@@ -96,6 +99,7 @@ def _texts(line: str, marks: Sequence[re.Match[str]]) -> list[str]:
         closed = mark["closed"] and not mark["opened"]
         said = said.rstrip("])") if line[start] in "[(" and not closed else said
         said = said.rstrip("}, ") if line.lstrip().startswith("{") else said
+        said = said.rstrip("$") if line.startswith("$") and said.count("$") == 1 else said
         # `**ANSWER 1:** 12` and `**ANSWER 1: 12**`: marks opened before the answer end behind it.
         texts.append(said.strip("*_`✅✓✔☑👉➡").strip())
     return texts
@@ -114,6 +118,12 @@ def _cells_below(lines: Sequence[str], at: int, count: int) -> list[str]:
             cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
             return cells if len(cells) == count else [""] * count
     return [""] * count
+
+
+def _amended(lines: Sequence[str], at: int) -> str:
+    """What the next line that says something adds to an answer: another value in its place, or nothing."""
+    line = next((line for line in lines[at + 1 : at + 4] if line.strip()), "")
+    return f"; {line.strip()}" if amends(line.strip()) and not _BEGIN.match(line) else ""
 
 
 def _below(lines: Sequence[str], at: int) -> str:

@@ -76,6 +76,14 @@ _CONFIRMS = re.compile(
     re.IGNORECASE,
 )
 
+_GIVES = re.compile(
+    r"\b(?:should\s{1,3}be|make\s{1,3}(?:it|that)|i\s{1,3}meant?|(?:it|that|answer)(?:['’]s|\s{1,3}is)|correction\s{0,3}:\s{0,3}\S)",
+    re.IGNORECASE,
+)
+_STANDS = re.compile(r"\b(?:right|correct|fine|ok|okay|good|stands?|confirmed|checks?)\b", re.IGNORECASE)
+#: Characters of a line that gives another value and no more.
+_SHORT = 80
+
 
 def resolved(text: str) -> str:
     """An answer as it stands after its writer has taken something back; empty where nothing is left."""
@@ -106,6 +114,11 @@ def hedged(text: str) -> bool:
 def corrects(line: str) -> bool:
     """Whether a line between answers says that those behind it stand for those before it."""
     return bool(_BEGINS.match(line) or _SAYS.search(line)) and not _CONFIRMS.search(line)
+
+
+def amends(line: str) -> bool:
+    """Whether a line is a correction that itself gives another value: `Wait, it should be 48.`"""
+    return len(line) <= _SHORT and bool(_BEGINS.match(line) and _GIVES.search(line)) and not _STANDS.search(line)
 
 
 def _match_end(pattern: re.Pattern[str], text: str) -> int:

@@ -187,7 +187,9 @@ def _lettered(unit: str) -> bool:
     The power of a letter is part of the unit.
     """
     return all(
-        unicodedata.numeric(sign, None) is None or (sign in "²³" and before.isalpha()) or (sign in "23" and before == "^")
+        unicodedata.numeric(sign, None) is None
+        or (sign in "²³" and before.isalpha())
+        or (sign in "23" and before == "^")
         for before, sign in zip(f" {unit}", unit, strict=False)
     )
 
