@@ -75,6 +75,8 @@ _REASON = re.compile(
 )
 _SECOND = re.compile(r"\s{0,3}(?:or|but|alternatively|and|otherwise)\b", re.IGNORECASE)
 _EMPHASIS = re.compile(r"(?<!\d)\*\*|\*\*(?!\s?\d)|(?<=\d)\*(?=\s[a-zA-Z])|__|`")
+#: A formula that is an amount in dollars.
+_MONEY = re.compile(r"\A\$(\$[^$]*+)\$\Z")
 _ENDINGS = frozenset(",;:!。，、；：！．")
 _SUM = re.compile(r"[^?]*\d[^?]{0,200}?[-+*/x×·÷−–^][^?]*\d[^?]*")
 _BARE = re.compile(r"[-+−–]?\s?[$£€¥]?\s?[\d.,]{1,30}\s?(?P<percent>%)?")
@@ -105,6 +107,8 @@ _UNIT = re.compile(
 #: Signs that compare and do not equate, with or without an equals sign in them.
 _INEQUALITY = re.compile(r"[<>!~]\s*=|[≠≤≥≈≲≳≪≫]")
 _LONGEST_UNIT = 60
+#: Brackets of one kind around one another; each of them is looked through.
+_MOST_NESTED = 5
 #: Characters of an answer; what is longer is no number with what explains it.
 _LONGEST_ANSWER = 1000
 _NO_VALUE = re.compile(r"\b(?:or|not|instead|alternatively|otherwise)\b", re.IGNORECASE)
@@ -123,7 +127,8 @@ def number(text: str) -> Fraction | None:
     if len(text) > _LONGEST_ANSWER:
         return None
     # `\\$` is a currency; a bare `$` may open a formula.
-    plain = _EMPHASIS.sub("", unwrapped(narrow(surface(text)).replace("\\$", "€")))
+    plain = _MONEY.sub(r"\1", unwrapped(narrow(surface(text)).replace("\\$", "€")))
+    plain = _EMPHASIS.sub("", plain)
     plain = unwrapped(_LEAD.sub("", unwrapped(resolved(plain)), count=1))
     if _INEQUALITY.search(plain):
         return None
@@ -197,7 +202,7 @@ def _lettered(unit: str) -> bool:
 def unwrapped(text: str) -> str:
     """An answer without the emphasis, brackets or quotes around all of it, and without a stop at its end."""
     start, end = _stripped(text, 0, len(text))
-    before = None
+    before, nested = None, _MOST_NESTED
     while before != (start, end):
         before = start, end
         ended = text[end - 1 : end] if start < end else ""
@@ -206,8 +211,10 @@ def unwrapped(text: str) -> str:
         for left, right in _WRAPPINGS:
             inner, outer = start + len(left), end - len(right)
             around = inner < outer and text.startswith(left, start, end) and text.endswith(right, start, end)
-            # "(1) and (2)" is not in brackets as a whole.
-            if around and (left.endswith("{") or text.find(right, inner, outer) < 0):
+            closed = text.find(right, inner, outer) if around and not left.endswith("{") else -1
+            # "(1) and (2)" is not in brackets as a whole; "((1))" is.
+            nested = nested - 1 if closed >= 0 and left != right else nested
+            if around and (closed < 0 or (left != right and nested > 0 and text.find(left, inner, closed) >= 0)):
                 start, end = _stripped(text, inner, outer)
     return text[start:end]
 
