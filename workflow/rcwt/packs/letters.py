@@ -6,6 +6,8 @@ beside another (`B or C`) chooses nothing, nor does a word that begins with one 
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
 from rcwt.base.declining import declines
 from rcwt.packs.corrections import hedged, resolved
@@ -27,7 +29,7 @@ _LETTER = re.compile(
     re.DOTALL,
 )
 _ALONE = re.compile(r"[a-z][.)]?")
-_DELIMITER = re.compile(r"\s*+[.)\]:,;!–—-]\s*+")
+_DELIMITER = re.compile(r"\s*+(?:[.)\]:,;!]|[–—-](?![\d.]))\s*+")
 #: A second letter: a capital, or a small one in brackets.
 _SECOND = r"(?:\(?[A-Z]\b[.)]?|\(?[a-z]\))"
 _JOINED = r"\bor\b|\band\b|[/,&;+]"
@@ -50,9 +52,35 @@ _REASON = re.compile(
 _ANSWERS_AGAIN = re.compile(
     r"\s*+(?:so\s|thus\s|therefore\s)?(?:the|my|correct|final)\s(?:\w{1,10}\s){0,2}(?:answer|option|choice)\b", re.I
 )
+#: A reason behind `A` or `I`, which may be words.
+_PLAIN_REASON = re.compile(r"\s*+(?:[^\w\s]|because\b|since\b)", re.IGNORECASE)
 #: A letter with an option that says no.
 _NO = re.compile(r"\W{0,4}[A-Za-z]\W{1,4}no\b", re.IGNORECASE)
 _LONGEST = 4000
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """An answer that begins with a letter: the letter, whether it stands in brackets, and what follows."""
+
+    letter: str
+    bracketed: bool
+    rest: str
+
+    @property
+    def behind(self) -> str:
+        """What follows, without the sign that parts it from the letter."""
+        delimiter = _DELIMITER.match(self.rest)
+        return self.rest[delimiter.end() :] if delimiter else self.rest
+
+    def option(self, options: Sequence[str]) -> str | None:
+        """The text of the option that has the letter."""
+        place = LETTERS.index(self.letter)
+        return options[place] if place < len(options) else None
+
+    def is_followed_by(self, text: str) -> bool:
+        """Whether a text, flat, is all that follows."""
+        return text in (_flat(self.behind), _flat(self.rest))
 
 
 def letter(text: str, options: Sequence[str]) -> str | None:
@@ -60,55 +88,56 @@ def letter(text: str, options: Sequence[str]) -> str | None:
     if len(text) > _LONGEST:
         return None
     whole = unwrapped(narrow(surface(text)))
+    said = _flat(whole)
+    if len(said) > 1 and any(said == _option(option) for option in options):
+        return None
+    begun = _begun(whole)
+    own = begun.option(options) if begun else None
     # The text of an option may itself take something back, or begin with "No,".
-    found, whole_text = _begun(whole), _flat(whole)
-    if found is not None and found < len(options) and whole_text.endswith(_flat(options[found])):
-        return _given(whole, options)
-    negative = found is not None and found < len(options) and options[found].casefold().startswith("no")
-    return _given(whole if negative and _NO.match(whole) else unwrapped(resolved(whole)), options)
+    if begun and own is not None and begun.is_followed_by(_option(own)):
+        return begun.letter
+    if own is None or not (_NO.match(whole) and own.casefold().startswith("no")):
+        begun = _begun(unwrapped(resolved(whole)))
+    return begun.letter if begun and _adds_nothing(begun, options) else None
 
 
-def _begun(text: str) -> int | None:
-    """The place of the option whose letter a text begins with."""
-    match = _LETTER.match(text)
-    return LETTERS.index((match["round"] or match["square"] or match["bare"]).upper()) if match else None
-
-
-def _given(text: str, options: Sequence[str]) -> str | None:
-    plain = unwrapped(text)
-    plain = unwrapped(plain[lead.end() :]) if (lead := _LEAD.match(plain)) else plain
+def _begun(text: str) -> _Begun | None:
+    """An answer as the letter that it begins with, words such as "the answer is" aside."""
+    lead = _LEAD.match(text)
+    plain = unwrapped(text[lead.end() :]) if lead else text
     if _ALONE.fullmatch(plain):
-        return plain[0].upper()
+        return _Begun(plain[0].upper(), False, "")
     match = _LETTER.fullmatch(plain)
     if match is None:
         return None
-    found = (match["round"] or match["square"] or match["bare"]).upper()
-    rest = match["rest"]
-    delimiter = _DELIMITER.match(rest)
-    behind = rest[delimiter.end() :] if delimiter else rest
-    said = _flat(behind)
-    if not said:
-        return None if "?" in rest else found
-    place = LETTERS.index(found)
-    if place < len(options) and said == _flat(options[place]):
-        return found
-    return found if _adds_nothing(match, rest, behind, options) else None
+    return _Begun((match["round"] or match["square"] or match["bare"]).upper(), not match["bare"], match["rest"])
 
 
-def _adds_nothing(match: re.Match[str], rest: str, behind: str, options: Sequence[str]) -> bool:
-    """Whether what follows a letter gives no other answer, doubts it, or makes a word of it."""
-    if declines(behind) or _ANSWERS_AGAIN.match(behind):
+def _adds_nothing(begun: _Begun, options: Sequence[str]) -> bool:
+    """Whether what follows a letter gives no other answer, does not doubt it, and does not make a word of it."""
+    rest = begun.rest
+    own = begun.option(options)
+    if not _flat(begun.behind):
+        return "?" not in rest
+    if own is not None and begun.is_followed_by(_option(own)):
+        return True
+    if declines(begun.behind) or _ANSWERS_AGAIN.match(begun.behind):
         return False
     if _CONFIRMED.match(rest):
         return not rest.rstrip().endswith("?")
     if _REASON.match(rest):
-        return match["bare"] not in ("I", "A") or bool(re.match(r"\s*+[^\w\s]|\s*+because|\s*+since", rest))
-    delimited = _DELIMITER.match(rest) or match["bare"] is None or rest.lstrip().startswith(("(", "["))
+        return begun.bracketed or begun.letter not in "AI" or bool(_PLAIN_REASON.match(rest))
+    delimited = begun.bracketed or _DELIMITER.match(rest) or rest.lstrip().startswith(("(", "["))
     if not delimited or _ANOTHER.search(f" {rest.strip()}") or _NEXT.match(rest) or hedged(rest):
         return False
     # A letter beside the text of another option gives two answers.
-    said = _flat(behind)
-    return not any(said == _flat(option) for option in options)
+    return not any(begun.is_followed_by(_option(option)) for option in options)
+
+
+@lru_cache(maxsize=4096)
+def _option(text: str) -> str:
+    """The text of an option as it is compared."""
+    return _flat(narrow(surface(text)))
 
 
 def _flat(text: str) -> str:
