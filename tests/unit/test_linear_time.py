@@ -18,8 +18,10 @@ import pytest
 
 import rcwt
 from rcwt.base import keys, reasoning
+from rcwt.base.declining import declines
+from rcwt.base.number_words import value_of
 from rcwt.base.visible import in_one_line, visible
-from rcwt.packs import drop, letters, numerals, spans
+from rcwt.packs import corrections, drop, letters, numerals, plain_spans, spans, surface
 from rcwt.packs.answers import answer_lines
 from rcwt.packs.grading import grade
 from rcwt.packs.items import Question, Reference
@@ -47,6 +49,7 @@ QUESTIONS = (
     Question(id="2", text="?", options=OPTIONS, references=(Reference(kind="letter", values=("B",)),)),
     Question(id="3", text="?", passage="…", references=(Reference(kind="spans", values=("a dog", "two dogs")),)),
 )
+PLAIN = [Reference(kind="date", values=("12 May 1854",)), Reference(kind="number", values=("12",))]
 KEY = "sk-ant--api03__AbCdEfGhIj-KlMnOpQrSt--uVwXyZ"
 
 Parser = Callable[[str], object]
@@ -64,17 +67,30 @@ PARSERS: dict[str, Parser] = {
     "wire.bodies.read_json": lambda text: _or_error(bodies.read_json, text),
     "wire.bodies.whole_number": lambda text: _or_error(bodies.whole_number, text),
     "wire.faults.read_error": lambda text: read_error(500, text),
+    "base.declining.declines": declines,
     "base.keys.scrub": keys.scrub,
     "base.reasoning.parted": reasoning.parted,
+    "base.number_words.value_of": value_of,
     "packs.answers.answer_lines": answer_lines,
+    "packs.corrections.amends": corrections.amends,
+    "packs.corrections.corrects": corrections.corrects,
+    "packs.corrections.hedged": corrections.hedged,
+    "packs.corrections.resolved": lambda text: [corrections.resolved(start + text) for start in ("", "not ", "50, ")],
     "packs.drop.split_context": drop.split_context,
     "packs.grading.grade": lambda text: [grade(start + text, QUESTIONS, cut=False) for start in ("", "ANSWER 3: ")],
     "packs.letters.letter": lambda text: [letters.letter(start + text, OPTIONS) for start in ("", "(A)", "the answer")],
     "packs.numerals.number": lambda text: [numerals.number(start + text) for start in ("", "12", "1 2")],
     "packs.numerals.unwrapped": numerals.unwrapped,
+    "packs.plain_spans.agrees": lambda text: plain_spans.agrees(text, text + "x"),
+    "packs.plain_spans.plain_form": plain_spans.plain_form,
+    "packs.plain_spans.plain_score": lambda text: plain_spans.plain_score(text, PLAIN),
     "packs.spans.normalise": spans.normalise,
     "packs.spans.readings": spans.readings,
     "packs.spans.score": lambda text: spans.score(text, [("a dog", "two dogs"), ("12",)]),
+    "packs.surface.narrow": surface.narrow,
+    "packs.surface.spoken": surface.spoken,
+    "packs.surface.surface": surface.surface,
+    "packs.surface.unlatexed": surface.unlatexed,
     "reader.demands.answer_lines": lambda text: reader_demands.answer_lines(f"ANSWER n: {text}", text),
     "reader.demands.asks_judgement": reader_demands.asks_judgement,
     "reader.demands.demands": reader_demands.demands,
@@ -229,6 +245,59 @@ _WORDS = (
         "[ANSWER 3: a;",
         "ANSWER 3: a and ",
     ),
+    *("<think>", "</think>", "<|im_end|>", "<|", "</s>", "<s>1</s> ", "<s>1", "[INST", "~~1~~ ", "~~ANSWER"),
+    *(
+        "\\frac{",
+        "\\frac{1}{2}",
+        "\\frac12",
+        "\\boxed{",
+        "\\text{\\text{",
+        "\\$",
+        "\\,",
+        "\\[",
+        "{,}",
+        "$$",
+        "^{",
+        "\\\\",
+    ),
+    *(
+        "no wait ",
+        "no, wait, ",
+        "1, no, ",
+        "wait",
+        "actually, ",
+        "not 1 but ",
+        "not 1 ",
+        ", not 1",
+        " (not ",
+        "is wrong, so ",
+    ),
+    *(
+        "Correction:\n",
+        "final ",
+        "Wait, ANSWER 1: 1\n",
+        "ANSWER 1:\n",
+        "ANSWER 1:\n- a\n",
+        "| ANSWER 1 | ",
+        "ANSWER 1 (",
+    ),
+    *(
+        "1 (",
+        "1 (2) ",
+        "because ",
+        "1 because ",
+        ". Since ",
+        "1. A",
+        "1 = ",
+        "= 1*",
+        "Tom has ",
+        "Ａ",
+        "【",
+        "（",
+        "B is ",
+        "B (not C) ",
+    ),
+    *("“a” ", "a–b ", "1. a 2. b ", "March ", "one hundred and ", "not stated ", "no answer ", "it's the answer "),
     *(
         "Passage: ",
         "\nQuestion: ",

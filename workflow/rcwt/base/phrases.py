@@ -6,8 +6,8 @@ from collections import deque
 
 def one_of(phrases: str) -> str:
     """A group that matches any of `phrases`, which stand on lines or behind `, `; each is a regular expression."""
-    found = filter(None, (phrase.strip() for phrase in re.split(r",\s+|\n", phrases)))
-    return f"(?:{'|'.join(found)})"
+    found = (phrase.strip() for phrase in re.split(r",\s+|\n", phrases))
+    return f"(?:{'|'.join(filter(None, found))})"
 
 
 def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:

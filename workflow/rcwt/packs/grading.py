@@ -9,20 +9,21 @@ from rcwt.packs.answers import answer_lines
 from rcwt.packs.items import Question, item_name
 from rcwt.packs.letters import letter
 from rcwt.packs.numerals import number
-from rcwt.packs.spans import SpanScore, equal, score
-from rcwt.packs.spelling import plain
+from rcwt.packs.plain_spans import agrees, plain_score
+from rcwt.packs.spans import score
 
-#: `answered`: one line that could be read; `unreadable`: a line that is no answer of the wanted form; `contradicted`:
-#: lines of one number that differ; `missing`: no line; `truncated`: no line in a reply that the output cap cut.
-#: `abstained`: a line that declines.
-Outcome = Literal["answered", "unreadable", "contradicted", "missing", "truncated", "abstained"]
+#: `answered`: one line that could be read; `abstained`: a line that declines to answer; `unreadable`: a line that is no
+#: answer of the wanted form; `contradicted`: lines of one number that differ; `missing`: no line; `truncated`: no line
+#: in a reply that the output cap cut.
+Outcome = Literal["answered", "abstained", "unreadable", "contradicted", "missing", "truncated"]
 
 
 @dataclass(frozen=True)
 class Grade:
     """One question's score: right (1) or not (0), how it came about, and for spans the F1 (0 to 1).
 
-    `plain` is the score with answer and reference in plain forms; only that of spans may differ from `score`.
+    `plain` is the score of an answer in plain forms. It differs from `score`, the benchmark's own, for spans alone:
+    there it does not tell a curly quote or a long dash from a plain one.
     """
 
     item: str
@@ -61,9 +62,9 @@ def _grade(item: str, question: Question, said: Sequence[str], *, cut: bool) -> 
 
 
 def _spans(item: str, question: Question, said: Sequence[str]) -> Grade:
-    if len({" ".join(plain(line).casefold().split()) for line in said}) > 1:
+    if not all(agrees(line, said[0]) for line in said[1:]):
         return Grade(item, 0, "contradicted", 0.0)
-    one: SpanScore = score(said[0], [reference.values for reference in question.references])
-    right = max(one.exact, int(any(equal(said[0], reference) for reference in question.references)))
-    outcome: Outcome = "abstained" if not right and declines(plain(said[0])) else "answered"
-    return Grade(item, one.exact, outcome, one.f1, right)
+    one = score(said[0], [reference.values for reference in question.references])
+    plain = plain_score(said[0], question.references)
+    abstained = not (one.exact or plain) and all(map(declines, said))
+    return Grade(item, one.exact, "abstained" if abstained else "answered", one.f1, plain)

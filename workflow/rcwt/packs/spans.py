@@ -14,9 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcwt.packs.items import Reference
-from rcwt.packs.numerals import number, unwrapped
-from rcwt.packs.spelling import plain
+from rcwt.packs.numerals import unwrapped
 
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -51,29 +49,6 @@ def score(answer: str, references: Iterable[Sequence[str]]) -> SpanScore:
             one = official(reading, reference)
             best = SpanScore(max(best.exact, one.exact), max(best.f1, one.f1))
     return best
-
-
-def equal(answer: str, reference: Reference) -> bool:
-    """Whether an answer is the reference when both are in plain forms; a number is one by its value.
-
-    Beside what `normalise` leaves out, typography is: kinds of quotes and dashes, ligatures, full width, accents that
-    stand apart, full stops.
-    """
-    said = plain(answer)
-    if reference.kind == "number" and (value := number(reference.values[0])) is not None:
-        return number(said) == value
-    wanted = sorted(_plain_words(span) for span in reference.values)
-    return any(sorted(map(_plain_words, reading)) == wanted for reading in readings(_LEAD.sub("", said)))
-
-
-def _plain_words(span: str) -> str:
-    text = _DASHES.sub("-", _QUOTES.sub("", plain(span))).replace(".", "")
-    return normalise(text)
-
-
-_LEAD = re.compile(r"\A(?:the|my) (?:final |correct )?answer (?:is|was|:)\s*:?\s*", re.IGNORECASE)
-_QUOTES = re.compile("[\"'“”„‟‘’‚‛«»‹›`´]")
-_DASHES = re.compile("[‐‑‒–—―−]")
 
 
 def readings(answer: str) -> list[tuple[str, ...]]:
