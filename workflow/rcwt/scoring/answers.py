@@ -1,38 +1,23 @@
 """Named yes/no answers: lines such as `sum_correct: YES` (paper, algorithmic task).
 
-An answer counts only beside its exact name; a remark in brackets may stand between name and colon. Markdown, brackets
-and signs such as a tick around name and answer change nothing. Two lines that contradict each other are a miss.
+An answer stands beside its question's name, or, where a reply does not name the question, beside its number, since an
+instruction asks in an order. Markdown, brackets, a table's bars and signs such as a tick around name and answer change
+nothing; what the line says of the answer decides (`rcwt.scoring.yes_no`).
 
-A line that gives both answers gives none: "YES or NO", "yes-no", "YES (NO)", "NO, it is YES". The opposite takes an
-answer back where only signs, spaces and words that join or correct ("and", "it is", "actually") stand between the two.
-In a running text a small "no" is a mere word: "YES, no rounding needed" is YES, and so is "YES, not 70".
+Two lines that contradict each other are a miss. A draft gives way to what is no draft, and whatever stands behind a
+word that corrects ("Correction", "Wait", "Final answers") replaces what stands before it. Thoughts are no part of a
+reply (`rcwt.scoring.spoken`), and an example of the form is no answer.
 """
 
-import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from rcwt.scoring.normalise import clean
+from rcwt.scoring.spoken import spoken
+from rcwt.scoring.statements import Statement, statements
 
 if TYPE_CHECKING:
     from rcwt.scoring.items import NamedAnswer
-
-# Emphasis, quotes, a table's bar or a closing bracket may stand behind a name.
-_BEHIND_NAME = r"[*_`\"'“”‘’\]\[|)>\s]*+"
-_BEFORE_BAR = r"[*_`\"'“”‘’\]\[)>\s]*+"
-# Before an answer also an opening bracket, the head of an arrow and a tick or another picture.
-_BEFORE_ANSWER = r"[*_`\"'“”‘’\]\[|()<>{}\s\u2600-\u27bf\U0001f300-\U0001faff\u2b1b-\u2b55\ufe0f]*+"
-_REMARK = r"\([^()\n]{0,80}\)"
-_SEPARATOR = r"(?:[:：=]|->|→|⇒|(?<=\s)[-–—]\s)"
-# A bar is a separator too. It may itself stand among the signs before one, so the first bar of a run is tried.
-_SEPARATED = (
-    rf"(?:{_BEHIND_NAME}(?:{_REMARK}{_BEHIND_NAME})?{_SEPARATOR}"
-    rf"|{_BEHIND_NAME}{_REMARK}{_BEFORE_BAR}\||{_BEFORE_BAR}\|)"
-)
-_SIGNS = r"(?:[^\w\n]|_){1,8}"
-_CORRECTING = (
-    "and|but|it|is|it's|its|the|answer|should|be|i|mean|actually|rather|wait|sorry|instead|now|also|both|maybe"
-)
-_CORRECTS = rf"(?:(?:{_CORRECTING}){_SIGNS}){{0,5}}"
 
 
 def score_answers(reply: str, answers: Sequence["NamedAnswer"]) -> dict[str, int]:
@@ -42,22 +27,39 @@ def score_answers(reply: str, answers: Sequence["NamedAnswer"]) -> dict[str, int
 
 
 def read_answers(reply: str, names: Sequence[str]) -> Mapping[str, set[str]]:
-    """The answers (`YES`, `NO`) that a reply gives beside each name; names without any are not there."""
-    text = reply.replace("\\_", "_")
-    found = {name: {match[1].upper() for match in _beside(name).finditer(text)} for name in names}
-    return {name: answers for name, answers in found.items() if answers}
+    """The answers (`YES`, `NO`) that a reply gives to each name; names without any are not there.
+
+    `names` stand in the order in which the instruction asks for them.
+    """
+    found: dict[str, set[str]] = {}
+    standing = _standing(reply, names)
+    for name in names:
+        if answers := {one.answer for one in standing.get(name, ()) if one.answer}:
+            found[name] = answers
+    return found
 
 
-@lru_cache(maxsize=256)
-def _beside(name: str) -> re.Pattern[str]:
-    answer = "|".join(rf"(?:{word}(?!\w)(?!{_takes_back(other)}))" for word, other in (("yes", "no"), ("no", "yes")))
-    return re.compile(
-        rf"(?<![\w-]){re.escape(name)}(?!\w){_SEPARATED}{_BEFORE_ANSWER}({answer})",
-        re.IGNORECASE,
-    )
+def _standing(reply: str, names: Sequence[str]) -> Mapping[str, list[Statement]]:
+    """The statements on each name that nothing replaces; those beside a number count where none has the name."""
+    text = clean(reply.replace("\\_", "_").replace("\r\n", "\n").replace("\r", "\n"))
+    standing: dict[str, list[Statement]] = {}
+    for one in statements(spoken(text), names):
+        standing.setdefault(one.name, []).append(one)
+    for name, found in standing.items():
+        for worse in (_by_number, _unanswered, _draft):
+            found = [one for one in found if not worse(one)] or found
+        last = max(one.version for one in found)
+        standing[name] = [one for one in found if one.version == last]
+    return standing
 
 
-def _takes_back(opposite: str) -> str:
-    """The opposite answer behind an answer: joined by "or", in capitals, or with no further word behind it."""
-    last = rf"{opposite}\b(?![ \t]+(?!(?:yes|no)\b)\w)"
-    return rf"{_SIGNS}(?:or{_SIGNS}{opposite}\b|{_CORRECTS}(?:(?-i:{opposite.upper()})\b|{last}))"
+def _by_number(one: Statement) -> bool:
+    return one.by_number
+
+
+def _unanswered(one: Statement) -> bool:
+    return one.answer is None
+
+
+def _draft(one: Statement) -> bool:
+    return one.draft
