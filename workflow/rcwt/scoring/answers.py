@@ -9,6 +9,7 @@ word that corrects ("Correction", "Wait", "Final answers") replaces what stands 
 reply (`rcwt.scoring.spoken`), and an example of the form is no answer.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,10 @@ from rcwt.scoring.statements import Statement, statements
 
 if TYPE_CHECKING:
     from rcwt.scoring.items import NamedAnswer
+
+_LINE_END = re.compile(r"\r\n?|[\u2028\u2029\x85]")
+_ROW = re.compile(r"</?(?:tr|li|ul|ol|p|br|div|table)\b[^<>\n]{0,80}>", re.IGNORECASE)
+_CELL = re.compile(r"</?t[dh]\b[^<>\n]{0,80}>", re.IGNORECASE)
 
 
 def score_answers(reply: str, answers: Sequence["NamedAnswer"]) -> dict[str, int]:
@@ -41,7 +46,7 @@ def read_answers(reply: str, names: Sequence[str]) -> Mapping[str, set[str]]:
 
 def _standing(reply: str, names: Sequence[str]) -> Mapping[str, list[Statement]]:
     """The statements on each name that nothing replaces; those beside a number count where none has the name."""
-    text = clean(reply.replace("\\_", "_").replace("\r\n", "\n").replace("\r", "\n"))
+    text = clean(_CELL.sub("|", _ROW.sub("\n", _LINE_END.sub("\n", reply.replace("\\_", "_")))))
     standing: dict[str, list[Statement]] = {}
     for one in statements(spoken(text), names):
         standing.setdefault(one.name, []).append(one)

@@ -13,24 +13,28 @@ from functools import lru_cache
 from rcwt.scoring.yes_no import CORRECTS, doubtful, said
 
 # Emphasis, quotes, a table's bar or a closing bracket may stand behind a name.
-_BEHIND_NAME = r"[*_`\"'“”‘’\]\[|)>\s]*+"
+_BEHIND_NAME = r"[*_`\"'“”‘’\]\[|)>】\s]*+"
 _REMARK = r"\([^()\n]{0,80}\)"
 _SEPARATOR = r"(?:[:：=]|->|→|⇒|(?<=\s)[-–—]\s)"
+_IS = "(?:(?:both|all) )?(?:is|are|was|were|would be|should be|must be)"
 _BAR = r"[*_`\"'“”‘’\]\[)>\s]*+\|"
 #: What leads from a name to what is said of it: a colon, a bar, a member of a JSON object, a verb, a tag's end.
 _SAID_OF_NAME = re.compile(
     rf"{_BEHIND_NAME}(?:{_REMARK}{_BEHIND_NAME})?{_SEPARATOR}"
     rf"|{_BEHIND_NAME}{_REMARK}{_BAR}|{_BAR}"
     rf"|[\"'] ?, ?[\"'](?:final_)?(?:answer|value|result|verdict|response|reply)[\"'] ?:"
-    r"|>(?=[\w*_` ])"
+    r"|[>\]】](?=[\w*_`\"' ])"
+    rf"|[*_`\"')\]]{{0,4}},? (?:(?:the|my|its) )?(?:answer|verdict|result) {_IS}\b"
+    r"|[*_`\"')\]]{0,4},? (?:i|we) (?:would )?(?:say|answer|get|find|have|reply|give|choose|put)\b"
     r"|[*_`\"')\]]{0,4} ?[?,;.…]{1,5} ?(?=[*_`\"'(]{0,4}(?:yes|no)\b)"
     r"|[*_`\"')\]]{0,4} (?=[*_`\"'(]{0,4}(?:(?-i:YES|NO)\b|(?:yes|no)[.!)*_`\"' ]*+$))"
-    r"|[*_`\"')\]]{0,4} (?:is|was|holds|gets|gives|has|comes out|evaluates to|should be|must be|as)\b",
+    rf"|[*_`\"')\]]{{0,4}} (?:{_IS}|holds|gets|gives|has|comes out|evaluates to|as)\b",
     re.IGNORECASE,
 )
 _NUMBER = r"(?:(?:question|answer|item|q|no\.?|#) ?#?)?(?P<number>[1-9]\d?)(?!\d)\ufe0f?\u20e3?"
 _NUMBERED = re.compile(
-    rf"[^\w\n]{{0,12}}{_NUMBER}[*_`\"'\])}}]{{0,4}} ?(?:[.):：=|,-]|->|→|⇒|(?=(?:yes|no)\b)){{1,2}}", re.IGNORECASE
+    rf"[^\w\n]{{0,12}}{_NUMBER}[*_`\"'\])}}]{{0,4}} ?(?:(?:[.):：=|]|->|→|⇒){{1,2}}|[,-]? ?(?=[*_`\"'(]{{0,4}}(?:yes|no)\b))",
+    re.IGNORECASE,
 )
 _NUMBER_INSIDE = re.compile(
     r"(?<![\w.(+*/=<>-])(?:q|#)?(?P<number>[1-9]\d?)[*_`\"')\]]{0,4} ?[.:=)-] ?[*_`\"'(]{0,4}(?=(?:yes|no)\b)",
@@ -42,11 +46,14 @@ _ANSWER_BELOW = re.compile(
     re.IGNORECASE,
 )
 _ANSWER_FIRST = re.compile(
-    r"[^\w\n]{0,12}(?:(?:the )?answers? (?:to|for)\b[^\w\n]{0,4})?(?P<answer>yes|no)\b"
-    r"(?:[^\w\n]{1,8}|(?:for|to|on|are|the|questions?|statements?|answers?)\b){1,6}$",
+    r"(?:^[^\w\n]{0,12}(?:(?:the )?answers? (?:to|for|is|are)\b[^\w\n]{0,4})?|\b(?:following|these)(?: \w{1,12}){0,3} )"
+    r"(?P<answer>yes|no)\b(?:[^\w\n]{1,8}|(?:for|to|on|are|the|questions?|statements?|answers?)\b){1,6}$",
     re.IGNORECASE,
 )
+_ANSWER = re.compile(r"\b(?:yes|no)\b", re.IGNORECASE)
+_COLON = re.compile(r"[*_`\"' ]{0,4}[:=]")
 _JOINED = re.compile(r"[*_`\"') ]{0,4}(?:,|&|/|and\b|, and\b|\+)[*_`\"'( ]{0,4}")
+_ONLY_SIGNS = re.compile(r"[^\w\n]*+")
 _LIST_OF_NAMES = re.compile(r"[^\w\n]{0,12}(?:and[^\w\n]{1,4})?(?:\([^()\n]{0,80}\)[^\w\n]{0,8})?")
 _GROUP = re.compile(
     r"(?:(?:the |all )?(?:answers?|statements?|questions?|true|false)[^\w\n]{1,4}(?:\w{1,12} ){0,4})?(?P<answer>yes|no)\b"
@@ -57,6 +64,8 @@ _SIGNS = re.compile(r"^[^\w\n]++")
 _LINE_BEGINS = re.compile(r"[^\w\n]{0,20}(?:(?:question|q)? ?\d{1,2}[^\w\n]{1,8})?", re.IGNORECASE)
 #: A line this far below a name may still say "Answer: YES" of it.
 _MOST_LINES_BELOW = 8
+#: A line without a name that is shorter than this can be a heading without a mark of one.
+_SHORT = 30
 #: As much of the text before a name as is looked at.
 _NEAR = 80
 
@@ -74,6 +83,7 @@ _EXAMPLE = re.compile(
     r"|instead of|rather than|would look|template)\b",
     re.IGNORECASE,
 )
+_EXAMPLE_ABOVE = re.compile(r"\b(?:for example|for instance|e\.g|examples?|template|placeholder)\b", re.IGNORECASE)
 _FINAL = re.compile(
     r"\b(?:final|corrected|revised|updated|amended) (?:\w{1,12} )?(?:answers?|list|version|results?|reply|response|"
     r"lines|verdicts?|form)\b|\b(?:corrections?|second (?:pass|attempt|try)|attempt 2|final(?:ly)?|revision|"
@@ -100,6 +110,7 @@ class _Place:
     """A name or a number in a line, and the text behind it up to the next."""
 
     name: str
+    lead: str
     text: str
     said_of: bool
     by_number: bool = False
@@ -125,6 +136,7 @@ class _Walk:
     waiting: _Place | None = None
     lines_below: int = 0
     group: str | None = None
+    columns: tuple[str | None, ...] = ()
 
     def read(self, line: str) -> None:
         """Take one line into account."""
@@ -134,11 +146,13 @@ class _Walk:
             return
         front, places = _places(line, self.names)
         if places:
-            self._take(front, places)
+            self._take(line, front, places)
+        elif self.columns:
+            self._in_columns(line)
         elif self.waiting is None or not self._answered_below(line):
             self._under(line)
 
-    def _take(self, front: str, places: list[_Place]) -> None:
+    def _take(self, line: str, front: str, places: list[_Place]) -> None:
         """Read the statements of one line."""
         self.waiting = None
         if _FINAL.search(front) or CORRECTS.search(front):
@@ -148,10 +162,14 @@ class _Walk:
             self.answered = True
             return
         draft = self.heading == "draft" or bool(_EARLIER.search(front))
-        before = _ANSWER_FIRST.match(front)
-        group = before["answer"].upper() if before else self.group
-        for place, answer in zip(places, _answers(places, group), strict=True):
-            self.version += bool(CORRECTS.search(place.text))
+        before = _ANSWER_FIRST.search(front)
+        if before and not any(_COLON.match(place.text) for place in places):
+            answers = _in_groups(places, before["answer"].upper())
+        else:
+            answers = _answers(places, self.group)
+        self.columns = _columns(line, self.names) if not any(answers) else ()
+        for place, answer in zip(places, answers, strict=True):
+            self.version += bool(CORRECTS.search(place.lead + place.text))
             self._say(place, place.text, None if doubtful(front) else answer, draft)
         if self.found[-1].answer is None:
             self.waiting, self.lines_below = places[-1], 0
@@ -159,6 +177,16 @@ class _Walk:
     def _say(self, place: _Place, text: str, answer: str | None, draft: bool) -> None:
         self.answered = self.answered or answer is not None
         self.found.append(Statement(place.name, text, answer, self.version, draft, place.by_number))
+
+    def _in_columns(self, line: str) -> None:
+        """Read a row below a table's head of names; a row of signs lies between."""
+        cells = _cells(line)
+        if not _ONLY_SIGNS.fullmatch(line):
+            answers = [said(cell) for cell in cells] if len(cells) == len(self.columns) else []
+            for name, answer in zip(self.columns, answers, strict=False):
+                if name is not None and answer is not None:
+                    self._say(_Place(name, "", "", said_of=True), answer, answer, self.heading == "draft")
+            self.columns = ()
 
     def _answered_below(self, line: str) -> bool:
         """Whether a line answers the name above it: the next line, or one of the next that says that it does."""
@@ -180,15 +208,37 @@ class _Walk:
         of_group = _GROUP.fullmatch(words)
         if self.waiting is None:
             self.group = of_group["answer"].upper() if of_group else None
+        is_heading = line.lstrip().startswith("#") or words.rstrip(" *_").endswith(":") or len(words) < _SHORT
         if _FINAL.search(words) or CORRECTS.search(words):
             self.version += 1
             self.heading = ""
-        elif _DRAFT.match(words):
+        elif is_heading and _DRAFT.match(words):
             self.heading, self.answered = "draft", False
-        elif _EXAMPLE.search(words):
+        elif words.endswith(":") and _EXAMPLE_ABOVE.search(words) and "answers" not in words:
             self.heading, self.answered = "example", False
-        elif line.lstrip().startswith("#") or line.rstrip(" *_").endswith(":"):
+        elif is_heading:
             self.heading = ""
+
+
+def _in_groups(places: Sequence[_Place], group: str) -> list[str | None]:
+    """The answers in a line such as "YES: a, b; NO: c", which begins with the answer `group`."""
+    found: list[str | None] = []
+    for place in places:
+        found.append(group)
+        if turned := _ANSWER.search(place.lead + place.text):
+            group = turned[0].upper()
+    return found
+
+
+def _columns(line: str, names: Sequence[str]) -> tuple[str | None, ...]:
+    """The names that the columns of a table's head have, where it has at least two."""
+    known = {name.casefold(): name for name in names}
+    columns = tuple(known.get(cell.strip("*`\"' ").casefold()) for cell in _cells(line))
+    return columns if len(columns) - columns.count(None) >= 2 else ()
+
+
+def _cells(line: str) -> list[str]:
+    return line.strip().strip("|").split("|" if "|" in line else ",")
 
 
 def _answers(places: Sequence[_Place], group: str | None) -> list[str | None]:
@@ -224,7 +274,7 @@ def _places(line: str, names: tuple[str, ...]) -> tuple[str, list[_Place]]:
         numbers = [first_number] if first_number and not marks else []
     ends = [*(number.start() for number in numbers), len(line)][1:]
     return "", [
-        _Place(names[int(number["number"]) - 1], line[number.end() : end], said_of=True, by_number=True)
+        _Place(names[int(number["number"]) - 1], "", line[number.end() : end], said_of=True, by_number=True)
         for number, end in zip(numbers, ends, strict=True)
         if int(number["number"]) <= len(names)
     ]
@@ -233,7 +283,8 @@ def _places(line: str, names: tuple[str, ...]) -> tuple[str, list[_Place]]:
 def _place(text: str, name: str, names: Sequence[str]) -> _Place:
     lead = _SAID_OF_NAME.match(text)
     name = next(one for one in names if one.casefold() == name)
-    return _Place(name, text[lead.end() :] if lead else text, said_of=lead is not None)
+    end = lead.end() if lead else 0
+    return _Place(name, text[:end], text[end:], said_of=lead is not None)
 
 
 def _is_name(line: str, mark: re.Match[str], names: Sequence[str]) -> bool:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_TOKEN = re.compile(r"(?<!\w)(?:yes|no)(?![\w'’])(?!-(?!(?:yes|no)\b)\w)", re.IGNORECASE)
+_TOKEN = re.compile(r"(?<!\w)(?:yes|no)(?!\w)(?!['’]\w)(?!-(?!(?:yes|no)\b)\w)", re.IGNORECASE)
 #: Signs and spaces, emphasis, quotes, brackets, a tick or another picture before an answer.
 _SIGNS_ONLY = re.compile(r"[^\w\n≠!~/\\]*+")
 _SIGN = r"[^\w\n]"
@@ -34,9 +34,10 @@ _DENIED = re.compile(
 )
 _SPOKEN_OF = re.compile(
     r"(?:\b(?:an?|any|for|to be|(?:would|could|will) (?:be|need|mean|make it|give|say)|says?|said|claims?)"
-    rf"{_SIGN}{{1,4}}|\[ ?\] ?|[☐□○◯⬜] ?)$",
+    rf"{_SIGN}{{1,4}})$",
     re.IGNORECASE,
 )
+_UNTICKED = re.compile(r"(?:\[ ?\]|[☐□○◯⬜]) ?$")
 #: Behind an answer that is only spoken of.
 _WOULD = re.compile(
     rf"{_SIGN}{{1,4}}(?:would|wou?ldn't|is (?:wrong|incorrect|false|not|ruled out)|isn't|cannot|can't|answer would"
@@ -48,7 +49,7 @@ _LEADS = re.compile(
     re.IGNORECASE,
 )
 _UNSURE = (
-    r"maybe|perhaps|possibly|probably|probable|likely|presumably|unsure|uncertain|i guess|a guess|guessing|tentative(?:ly)?"
+    r"maybe|perhaps|possibly|probably|probable|likely|presumably|unsure|uncertain|guess(?:ing)?|tentative(?:ly)?"
     r"|(?:not|n't|n’t|cannot|can't) (?:be )?(?:(?:so|too|very|quite|entirely|fully|completely|totally|100 ?%) )?"
     r"(?:sure|certain|confident|tell|say|know|determine|decide|verify)|hard to (?:say|tell)|low confidence"
 )
@@ -118,7 +119,7 @@ def _words(text: str) -> Iterator[_Word]:
 def _counts(word: _Word, answers: set[str], *, corrected: bool) -> bool:
     """Whether a word answers, or takes back an answer before it, rather than standing in a sentence."""
     near = word.before[-_NEAR:]
-    if _DENIED.search(near) or _ASKED.match(word.rest):
+    if _DENIED.search(near) or _UNTICKED.search(near) or _ASKED.match(word.rest):
         return False
     if word.first and _SIGNS_ONLY.fullmatch(word.before):
         return True
