@@ -17,7 +17,7 @@ from typing import TypeVar
 import pytest
 
 import rcwt
-from rcwt.base import keys
+from rcwt.base import keys, reasoning
 from rcwt.base.visible import in_one_line, visible
 from rcwt.packs import drop, letters, numerals, spans
 from rcwt.packs.answers import answer_lines
@@ -65,6 +65,7 @@ PARSERS: dict[str, Parser] = {
     "wire.bodies.whole_number": lambda text: _or_error(bodies.whole_number, text),
     "wire.faults.read_error": lambda text: read_error(500, text),
     "base.keys.scrub": keys.scrub,
+    "base.reasoning.parted": reasoning.parted,
     "packs.answers.answer_lines": answer_lines,
     "packs.drop.split_context": drop.split_context,
     "packs.grading.grade": lambda text: [grade(start + text, QUESTIONS, cut=False) for start in ("", "ANSWER 3: ")],
@@ -197,6 +198,7 @@ _WORDS = (
         '{"mls_rfc":1}',
         '"mls_rfc":1,',
     ),
+    *("<think>", "</think>", "<think", "<think></think >", "[THINK]", "◁think▷a", "`<think>`", "<|channel|>analysis"),
     *("<b>", "</b>", "<sup>1", "<br", "<br ", "[a](b)", "](", "\\text{", "\\text ", "~~a", "&#1", "&#x1", "&amp", "&"),
     *(
         "# a\n",

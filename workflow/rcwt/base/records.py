@@ -65,6 +65,7 @@ class Response(BaseModel):
     """What came back for one request, as it is kept in the response cache.
 
     `prompt_size` is null where the model's preflight said nothing of its count, and in responses from before.
+    `reasoning_text` is what a trial's record holds apart from `text`; in the cache both stand in `text`, as they came.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -83,6 +84,7 @@ class Response(BaseModel):
     cost_usd: float | None
     price_as_of: str | None
     prompt_size: PromptSize | None = None
+    reasoning_text: str | None = None
 
     @property
     def prompt_cut(self) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rcwt.base.reasoning import Tags, answered
 from rcwt.base.records import Response, TrialRecord
 from rcwt.base.request import Request
 from rcwt.base.statuses import PROMPT_CUT
@@ -18,9 +19,9 @@ def requests(prompt: Mapping[str, Any], identity: Mapping[str, Any], trials: int
 
 
 def records(
-    prompt: Mapping[str, Any], model: str, asked: Sequence[Request], responses: Sequence[Response]
+    prompt: Mapping[str, Any], model: str, asked: Sequence[Request], responses: Sequence[Response], tags: Tags
 ) -> list[TrialRecord]:
-    """The trial records of a cell, in the order of its requests."""
+    """The trial records of a cell, in the order of its requests; `tags` are those of the model's reasoning."""
     return [
         TrialRecord(
             condition=prompt["condition"],
@@ -30,7 +31,7 @@ def records(
             request_key=request.key,
             requested_model=request.model,
             requested_params=request.params,
-            response=_as_it_counts(response),
+            response=_as_it_counts(answered(response, tags)),
         )
         for request, response in zip(asked, responses, strict=True)
     ]

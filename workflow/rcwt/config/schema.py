@@ -15,7 +15,19 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from rcwt.config.designs import Design
-from rcwt.config.values import Address, ExperimentName, Flag, Name, Number, Params, Record, Variable, Whole, distinct
+from rcwt.config.values import (
+    Address,
+    ExperimentName,
+    Flag,
+    Name,
+    Number,
+    Params,
+    Record,
+    TagPair,
+    Variable,
+    Whole,
+    distinct,
+)
 
 #: Judges that are no model of the registry: the patterns of the task's items, and a person's scored sample.
 RULES_JUDGE, HUMAN_JUDGE = "rules", "human"
@@ -37,6 +49,9 @@ class Model(Record):
     params: Params = Field(default_factory=dict, description="parameters laid over the design's")
     param_names: dict[str, str | None] = Field(
         default_factory=dict, description="parameters this vendor names otherwise, or takes out with null"
+    )
+    reasoning_tags: list[TagPair] | None = Field(
+        None, description="pairs of tags around reasoning in a reply; null for the usual ones, [] to leave it there"
     )
     json_schema: bool | None = Field(
         None, description="as a judge: ask for JSON schema output; null: at a vendor's own address, not at an api_base"

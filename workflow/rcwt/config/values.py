@@ -35,6 +35,16 @@ Flag = Annotated[bool, Field(strict=True)]
 Order = Literal["coord_first", "reason_first"]
 
 
+def _tags(pair: tuple[str, str]) -> tuple[str, str]:
+    if any(len(tag) < 2 or tag != tag.strip() for tag in pair) or pair[0].casefold() == pair[1].casefold():
+        raise ValueError("an opening and another closing tag, each of two characters or more, without spaces around it")
+    return pair
+
+
+#: An opening and a closing tag, as in `["<think>", "</think>"]`.
+TagPair = Annotated[tuple[str, str], AfterValidator(_tags)]
+
+
 def distinct(values: list[Any]) -> list[Any]:
     """The values, if each is there once; raises ValueError."""
     doubled = sorted({str(value) for value in values if values.count(value) > 1})

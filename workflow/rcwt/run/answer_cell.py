@@ -15,4 +15,4 @@ def answer_cell(study: Study, condition: str, model: str, prompt_file: Path, pat
     prompt = prompts.read(prompt_file, study.prompts[condition])
     asked = requests(prompt, study.call_identity(condition, model), study.conditions[condition].trials)
     responses = current(study.config).answer(asked, model, "target", f"{condition}/{model}", study.preflight_of(model))
-    write_records(records(prompt, model, asked, responses), path)
+    write_records(records(prompt, model, asked, responses, study.reasoning_tags(model)), path)

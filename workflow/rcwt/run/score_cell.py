@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rcwt.base.digests import file_digest
+from rcwt.base.reasoning import answered
 from rcwt.base.records import Response, TrialRecord, planned_records
 from rcwt.base.request import Request
 from rcwt.base.statuses import PROMPT_CUT
@@ -77,8 +78,11 @@ def _by_model(
 ) -> list[TrialScores]:
     from rcwt.calls.runtime import current  # only a process that makes calls needs the models' code
 
+    tags = study.reasoning_tags(judge)
+
     def ask(requests: Sequence[Request]) -> list[Response]:
         cell = f"{condition}/{records[0].model} by {judge}"
-        return current(study.config).answer(requests, judge, "judge", cell, study.preflight_of(judge))
+        responses = current(study.config).answer(requests, judge, "judge", cell, study.preflight_of(judge))
+        return [answered(response, tags) for response in responses]
 
     return by_model(records, items, study.judge_identity(condition, judge), ask)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rcwt.base.digests import digest
+from rcwt.base.reasoning import answered
 from rcwt.base.records import Response
 from rcwt.base.request import Request
 from rcwt.base.statuses import NON_ANSWERS
@@ -154,7 +155,7 @@ class Planner:
         """Keys of a judge's first requests about a cell's kept replies, of all or of the first `trials` trials."""
         for key in self.kept_as(condition, model)[1][:trials]:
             response = self.kept.read(key)
-            if response is not None and (text := _answer(response)):
+            if response is not None and (text := self._answer(model, response)):
                 asked = self._frame(condition, judge).request(key, text)
                 yield self.kept.keys(asked, [asked.sample], [asked.key])[0]
 
@@ -175,7 +176,7 @@ class Planner:
             response = self.kept.read(key)
             if response is None or key in again:
                 unseen += 1
-            elif text := _answer(response):
+            elif text := self._answer(model, response):
                 asked = frame.request(key, text)
                 if self._is_judged(judge, asked):
                     tally.cached += 1
@@ -186,6 +187,12 @@ class Planner:
             tally.add(unseen, expected, frame.tokens + reply_cap, said, frame.cap, by)
         if tally.calls:
             self.first.setdefault(judge, frame.request("", ""))
+
+    def _answer(self, model: str, response: Response) -> str | None:
+        """The text that a judge is sent; None for a response that holds no answer, or one to a cut prompt."""
+        response = answered(response, self.study.reasoning_tags(model))
+        text, silent = response.text or "", response.status in NON_ANSWERS or response.prompt_cut
+        return text if not silent and text.strip() else None
 
     def _stale(self, name: str, request: Request, keys: Sequence[str]) -> set[str]:
         """The keys whose kept responses are stale, which are counted."""
@@ -272,12 +279,6 @@ class Planner:
         names = [*self.config.models, *self.config.judges]
         experiments = [*self.config.experiments, None]
         return experiments.index(experiment), ROLES.index(role), names.index(name)
-
-
-def _answer(response: Response) -> str | None:
-    """The text that a judge is sent; None for a response that holds no answer, or one to a cut prompt."""
-    text, silent = response.text or "", response.status in NON_ANSWERS or response.prompt_cut
-    return text if not silent and text.strip() else None
 
 
 def _rounded(number: Fraction) -> int:

@@ -8,8 +8,10 @@ from typing import Any
 
 import yaml
 
+from rcwt.base import reasoning
 from rcwt.base.digests import canonical_json, code_digest, digest, file_digest
 from rcwt.base.errors import ConfigError, TaskError
+from rcwt.base.reasoning import Tags
 from rcwt.base.spellings import plain
 from rcwt.config import results_folder
 from rcwt.config.artifact_files import csv_files
@@ -161,6 +163,11 @@ class Study:
         """A registry entry."""
         return self.config.registry[name]
 
+    def reasoning_tags(self, name: str) -> Tags:
+        """The tags between which a model writes its reasoning; the usual ones where its entry names none."""
+        tags = self.model(name).reasoning_tags
+        return reasoning.USUAL if tags is None else tags
+
     def prompt_digest(self, condition: str) -> str:
         """What a prompt file holds: its messages and its quantities."""
         return prompts.record_digest(self.prompts[condition])
@@ -209,7 +216,9 @@ class Study:
         What asks for thinking is marked, because calls made before it was compared with what left may be stale: they
         are looked for anew, once.
         """
-        code = {"records": code_digest("calls.requests")}
+        code: dict[str, Any] = {"records": code_digest("calls.requests")}
+        if (tags := self.model(model).reasoning_tags) is not None:
+            code["reasoning_tags"] = tags
         if not self.model(model).embedded:
             code["reading"] = code_digest("wire.reading")
         return canonical_json({**_compared(self.call_identity(condition, model)), **code})
@@ -233,7 +242,8 @@ class Study:
             return digest([judge, self._audit_digest, statement_digest(task), code_digest(*SCORING)])
         identity = self.judge_identity(condition, judge)
         compared = _compared(identity)
-        return digest([judge, compared, statement_digest(task), code_digest(*SCORING), code_digest("wire.reading")])
+        parts = [compared, statement_digest(task), code_digest(*SCORING), code_digest("wire.reading")]
+        return digest([judge, *parts, self.model(judge).reasoning_tags])
 
     @cached_property
     def _audit_digest(self) -> str:
