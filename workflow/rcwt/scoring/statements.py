@@ -33,7 +33,8 @@ _SAID_OF_NAME = re.compile(
 )
 _NUMBER = r"(?:(?:question|answer|item|q|no\.?|#) ?#?)?(?P<number>[1-9]\d?)(?!\d)\ufe0f?\u20e3?"
 _NUMBERED = re.compile(
-    rf"[^\w\n]{{0,12}}{_NUMBER}[*_`\"'\])}}]{{0,4}} ?(?:(?:[.):：=|]|->|→|⇒){{1,2}}|[,-]? ?(?=[*_`\"'(]{{0,4}}(?:yes|no)\b))",
+    rf"[^\w\n]{{0,12}}{_NUMBER}[*_`\"'\])}}]{{0,4}} ?(?:(?:[.):：=|]|->|→|⇒){{1,2}}"
+    rf"|[,-]? ?(?=[*_`\"'(]{{0,4}}(?:yes|no)\b))",
     re.IGNORECASE,
 )
 _NUMBER_INSIDE = re.compile(
@@ -41,13 +42,14 @@ _NUMBER_INSIDE = re.compile(
     re.IGNORECASE,
 )
 _ANSWER_BELOW = re.compile(
-    r"[^\w\n]{0,12}(?P<label>(?:my |the |final )?(?:answer|verdict|result|conclusion|so|therefore|thus|hence)\b[^\w\n]{0,8}"
-    r"(?:is\b[^\w\n]{0,4})?)?(?=(?:yes|no)\b[*_`\"'”’)\]]{0,4}\s{0,4}(?:[^\w\s]|$))",
+    r"[^\w\n]{0,12}(?P<label>(?:my |the |final )?(?:answer|verdict|result|conclusion|so|therefore|thus|hence)\b"
+    r"[^\w\n]{0,8}(?:is\b[^\w\n]{0,4})?)?(?=(?:yes|no)\b[*_`\"'”’)\]]{0,4}\s{0,4}(?:[^\w\s]|$))",
     re.IGNORECASE,
 )
 _ANSWER_FIRST = re.compile(
-    r"(?:^[^\w\n]{0,12}(?:(?:the )?answers? (?:to|for|is|are)\b[^\w\n]{0,4})?|\b(?:following|these)(?: \w{1,12}){0,3} )"
-    r"(?P<answer>yes|no)\b(?:[^\w\n]{1,8}|(?:for|to|on|are|the|questions?|statements?|answers?)\b){1,6}$",
+    r"(?:^[^\w\n]{0,12}(?:(?:the )?answers? (?:to|for|is|are)\b[^\w\n]{0,4})?"
+    r"|\b(?:following|these)(?: \w{1,12}){0,3} )(?P<answer>yes|no)\b"
+    r"(?:[^\w\n]{1,8}|(?:for|to|on|are|the|questions?|statements?|answers?)\b){1,6}$",
     re.IGNORECASE,
 )
 _ANSWER = re.compile(r"\b(?:yes|no)\b", re.IGNORECASE)
@@ -56,8 +58,8 @@ _JOINED = re.compile(r"[*_`\"') ]{0,4}(?:,|&|/|and\b|, and\b|\+)[*_`\"'( ]{0,4}"
 _ONLY_SIGNS = re.compile(r"[^\w\n]*+")
 _LIST_OF_NAMES = re.compile(r"[^\w\n]{0,12}(?:and[^\w\n]{1,4})?(?:\([^()\n]{0,80}\)[^\w\n]{0,8})?")
 _GROUP = re.compile(
-    r"(?:(?:the |all )?(?:answers?|statements?|questions?|true|false)[^\w\n]{1,4}(?:\w{1,12} ){0,4})?(?P<answer>yes|no)\b"
-    r"(?: (?:answers?|statements?|questions?))?[^\w\n]{0,8}",
+    r"(?:(?:the |all )?(?:answers?|statements?|questions?|true|false)[^\w\n]{1,4}(?:\w{1,12} ){0,4})?"
+    r"(?P<answer>yes|no)\b(?: (?:answers?|statements?|questions?))?[^\w\n]{0,8}",
     re.IGNORECASE,
 )
 _SIGNS = re.compile(r"^[^\w\n]++")
@@ -70,8 +72,9 @@ _SHORT = 30
 _NEAR = 80
 
 _DRAFT = re.compile(
-    r"(?:(?:my|a|the|here is|first|initial|rough|quick) ){0,3}(?:draft|scratch|workings?|first (?:pass|attempt|try|guess|"
-    r"thoughts?|impression|reading)|initial|notes?\b|trace\b|thinking|reasoning|before checking|attempt 1)",
+    r"(?:(?:my|a|the|here is|first|initial|rough|quick) ){0,3}(?:draft|scratch|workings?|"
+    r"first (?:pass|attempt|try|guess|thoughts?|impression|reading)|initial|notes?\b"
+    r"|trace\b|thinking|reasoning|before checking|attempt 1)",
     re.IGNORECASE,
 )
 _EARLIER = re.compile(
@@ -87,7 +90,8 @@ _EXAMPLE_ABOVE = re.compile(r"\b(?:for example|for instance|e\.g|examples?|templ
 _FINAL = re.compile(
     r"\b(?:final|corrected|revised|updated|amended) (?:\w{1,12} )?(?:answers?|list|version|results?|reply|response|"
     r"lines|verdicts?|form)\b|\b(?:corrections?|second (?:pass|attempt|try)|attempt 2|final(?:ly)?|revision|"
-    r"(?:made|found|see|spotted|noticed) (?:an?|my|the|one) (?:mistake|error|slip)|(?:take|taking) (?:that|it|this) back|"
+    r"(?:made|found|see|spotted|noticed) (?:an?|my|the|one) (?:mistake|error|slip)"
+    r"|(?:take|taking) (?:that|it|this) back|"
     r"(?:ignore|disregard) (?:the|that|those|all)|double-?check(?:ed|ing)?|checked again|actually)\b|^answers?\W*$",
     re.IGNORECASE,
 )
@@ -258,16 +262,15 @@ def _answers(places: Sequence[_Place], group: str | None) -> list[str | None]:
 
 def _places(line: str, names: tuple[str, ...]) -> tuple[str, list[_Place]]:
     """What stands before the first name or number of a line, and the places themselves."""
-    marks = [mark for mark in _names(names).finditer(line) if not mark["known"] or _is_name(line, mark, names)]
-    if any(mark["known"] for mark in marks):
-        ends = [*(mark.start() for mark in marks[1:]), len(line)]
-        found = [
-            _place(line[mark.end() : end], _name(mark["known"]), names)
-            for mark, end in zip(marks, ends, strict=True)
-            if mark["known"]
-        ]
-        first = next(mark for mark in marks if mark["known"])
-        return line[: first.start()][-_NEAR:], found
+    marks = [(mark, _known(line, mark, names)) for mark in _names(names).finditer(line)]
+    # Words that only look like a name stand in a sentence; a name that nobody asked for ends what is said of another.
+    marks = [(mark, name) for mark, name in marks if name is not None or not mark["known"]]
+    ends = [*(mark.start() for mark, _ in marks), len(line)][1:]
+    found = [
+        (mark, _place(name, line[mark.end() : end])) for (mark, name), end in zip(marks, ends, strict=True) if name
+    ]
+    if found:
+        return line[: found[0][0].start()][-_NEAR:], [place for _, place in found]
     numbers = list(_NUMBER_INSIDE.finditer(line))
     if len(numbers) < 2:
         first_number = _NUMBERED.match(line)
@@ -280,26 +283,24 @@ def _places(line: str, names: tuple[str, ...]) -> tuple[str, list[_Place]]:
     ]
 
 
-def _place(text: str, name: str, names: Sequence[str]) -> _Place:
+def _place(name: str, text: str) -> _Place:
     lead = _SAID_OF_NAME.match(text)
-    name = next(one for one in names if one.casefold() == name)
     end = lead.end() if lead else 0
     return _Place(name, text[:end], text[end:], said_of=lead is not None)
 
 
-def _is_name(line: str, mark: re.Match[str], names: Sequence[str]) -> bool:
-    """Whether words that could be a name are one: with spaces for its underscores only where a line begins."""
-    exact = mark["known"].casefold() in (one.casefold() for one in names)
-    return exact or bool(_LINE_BEGINS.fullmatch(line, max(0, mark.start() - _NEAR), mark.start()))
-
-
-def _name(written: str) -> str:
-    return re.sub("[ -]", "_", written.casefold())
+def _known(line: str, mark: re.Match[str], names: Sequence[str]) -> str | None:
+    """The name that some words are; with spaces for its underscores they are one only where a line begins."""
+    written = (mark["known"] or "").casefold()
+    by_spelling = {name.casefold(): name for name in names}
+    if written in by_spelling or not _LINE_BEGINS.fullmatch(line, max(0, mark.start() - _NEAR), mark.start()):
+        return by_spelling.get(written)
+    return by_spelling.get(re.sub("[ -]", "_", written))
 
 
 @lru_cache(maxsize=256)
 def _names(names: tuple[str, ...]) -> re.Pattern[str]:
     """Every known name, and the beginning of what is said of any other: it ends a statement."""
-    known = "|".join(re.escape(name).replace("_", "[_ -]") for name in sorted(names, key=len, reverse=True))
+    known = "|".join(re.escape(name).replace("_", "[_ -]") for name in sorted(names, key=len, reverse=True)) or "(?!)"
     other = r"[a-z][a-z0-9]{0,40}_\w{1,60}(?!\w)(?=[*`\"']{0,4} ?[:|])"
     return re.compile(rf"(?<![\w-])(?:(?P<known>{known})(?!\w)|{other})", re.IGNORECASE)
