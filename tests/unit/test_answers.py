@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from judge_helpers import record
 
 from rcwt.published.kinds import ALGORITHMIC_ITEMS
-from rcwt.scoring.answers import read_answers, score_answers
+from rcwt.scoring.answers import declined_answers, read_answers, score_answers
 from rcwt.scoring.by_form import by_answers
 from rcwt.study.tasks import Task, load_task
 
@@ -141,3 +143,177 @@ def test_answers_that_the_cap_cut_off_are_counted_apart_from_misses(task: Task, 
     assert [scores.status for scores in found] == ["scored", "scored", "scored", "scored", "unparsed", "non_answer"]
     assert [len(scores.cut_items) for scores in found] == [0, 0, 3, 10, 0, 0]
     assert found[2].cut_items == ALGORITHMIC_ITEMS[7:]
+
+
+NAMES = list(ALGORITHMIC_ITEMS)
+#: How a reply may give all answers, each clear to a person who reads it.
+CLEAR = [
+    "{name}: {answer}",
+    "{answer}: {name}",
+    "{name} is {answer}.",
+    "{name} {answer}",
+    "{name},{answer}",
+    "{name}? {answer}",
+    "{name}: counted twice, so {answer}.",
+    "{name}: it comes to 71 or to 2 → {answer}",
+    "{name}: `f(x) == 3`. The answer is {answer}.",
+    "For {name}, the answer is {answer} because of the indices.",
+    "### {name}\n\n{answer}\n",
+    "**{name}**\n- by counting\n- **Answer: {answer}**\n",
+    "{name}:\n  what it says\n  Verdict: {answer}",
+    "| {number} | {name} | what it says | {answer} |",
+    '{{"name": "{name}", "answer": "{answer}"}},',
+    '{{\n"name": "{name}",\n"answer": "{answer}"\n}},',
+    "<{name}>{answer}</{name}>",
+    "<tr><td>{name}</td><td>{answer}</td></tr>",
+    "{number}. {answer}",
+    "{number}) {answer}, by counting",
+    "Q{number}: {answer}",
+    "| {number} | {answer} |",
+    "{name}: not {other} but {answer}",
+    "{name}: {answer}, not {other}",
+    "{name}: {answer} rather than {other}",
+    "{name}: {answer}. {other} would be wrong",
+    "{name}: {other}... wait, {answer}",
+    "{name}: {other}, no, correction: {answer}",
+    "{name}: {other}? No wait, {answer}.",
+    "{name}: ~~{other}~~ {answer}",
+    "{name}: [ ] {other} [x] {answer}",
+    "{name}: {other}\nCorrection: {name}: {answer}",
+    "{name}: {other}\n{name} (corrected): {answer}",
+    "The form is `{name}: {other}`.\n{name}: {answer}",
+]
+#: How a reply may speak of an answer and not clearly give it.
+UNCLEAR = [
+    "{name}: YES/NO",
+    "{name}: either YES or NO",
+    "{name}: {answer}?",
+    "{name}: probably {answer}",
+    "{name}: {answer}, maybe",
+    "{name}: {answer} (not sure)",
+    "{name}: I am not certain, but {answer}",
+    "{name}: my guess is {answer}",
+    "{name}: {answer} if indices count from 0",
+    "{name}: not {answer}",
+    "{name}: YES for one reading and NO for the other",
+    "It is unclear whether {name} is {answer}.",
+    "{name}: cannot tell",
+    "{name}: 71",
+    "For example {name}: {answer}",
+]
+HIDDEN = ["\u200b", "\u200d", "\u2060", "\ufeff", "\u00ad"]
+
+
+def _reply(frame: str, answers: dict[str, str]) -> str:
+    other = {"YES": "NO", "NO": "YES"}
+    return "\n".join(
+        frame.format(number=number, name=name, answer=answer, other=other[answer])
+        for number, (name, answer) in enumerate(answers.items(), 1)
+    )
+
+
+_ANSWERS = st.lists(st.sampled_from(["YES", "NO"]), min_size=10, max_size=10).map(
+    lambda answers: dict(zip(NAMES, answers, strict=True))
+)
+
+
+@pytest.mark.parametrize("frame", CLEAR)
+@given(answers=_ANSWERS)
+def test_a_clear_answer_is_read_in_any_form(frame: str, answers: dict[str, str]) -> None:
+    assert read_answers(_reply(frame, answers), NAMES) == {name: {answer} for name, answer in answers.items()}
+    assert declined_answers(_reply(frame, answers), NAMES) == ()
+
+
+@pytest.mark.parametrize("frame", UNCLEAR)
+@given(answers=_ANSWERS)
+def test_what_is_weighed_denied_or_left_open_is_no_answer(frame: str, answers: dict[str, str]) -> None:
+    assert read_answers(_reply(frame, answers), NAMES) == {}
+
+
+@given(answers=_ANSWERS, sign=st.sampled_from(HIDDEN), at=st.integers(0, 400))
+def test_an_invisible_character_changes_nothing(answers: dict[str, str], sign: str, at: int) -> None:
+    reply = _reply("{name}: {answer}", answers)
+    assert read_answers(reply[:at] + sign + reply[at:], NAMES) == read_answers(reply, NAMES)
+
+
+_PIECES = st.one_of(
+    st.sampled_from(
+        ["YES", "NO", "no", "\n", ": ", " | ", "or ", "wait, ", "1. ", "10) ", "sum_correct", "ſum_correct"]
+    ),
+    st.sampled_from(
+        ["no negatives", "no_negatıves", "Draft:", "Final answers:", "<think>", "</think>", "</s>", "a_b: "]
+    ),
+    st.text(max_size=5),
+)
+
+
+@given(st.lists(_PIECES, max_size=30).map("".join))
+def test_any_text_is_read_and_always_the_same(reply: str) -> None:
+    found = read_answers(reply, NAMES)
+    assert found == read_answers(reply, NAMES)
+    assert all(answers and answers <= {"YES", "NO"} for answers in found.values())
+    assert not set(found) & set(declined_answers(reply, NAMES))
+
+
+ALL_YES = _reply("{name}: {answer}", dict.fromkeys(NAMES, "YES"))
+ALL_NO = _reply("{name}: {answer}", dict.fromkeys(NAMES, "NO"))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"<think>\n{ALL_NO}\n</think>\n{ALL_YES}",
+        f"{ALL_NO}\n</think>\n{ALL_YES}",  # the prompt held the opening tag
+        f"Draft:\n{ALL_NO}\n\nFinal answers:\n{ALL_YES}",
+        f"Working:\n{ALL_NO}\n\n{ALL_YES}",
+        f"Final answers:\n{ALL_YES}\n\nMy first draft:\n{ALL_NO}",
+        f"{ALL_NO}\n\nWait, I took the list for another. Again:\n{ALL_YES}",
+        f"{ALL_NO}\n\nI made a mistake above.\n\n{ALL_YES}",
+        f"{ALL_YES}\n\nIn short:\n{ALL_YES}",
+        f"{ALL_YES}<|im_end|>\n<|im_start|>user\n{ALL_NO}",
+        "YES: " + ", ".join(NAMES),
+        "**YES**\n" + "\n".join(f"- {name}" for name in NAMES),
+        ", ".join(NAMES) + ": YES",
+        "The following are YES: " + ", ".join(NAMES) + ".",
+        f"| {' | '.join(NAMES)} |\n{'|---' * 10}|\n{'| YES ' * 10}|",
+        " ".join(f"{number}. YES" for number in range(1, 11)),
+        "\n".join(f"{name.replace('_', ' ').capitalize()}: yes" for name in NAMES),
+    ],
+)
+def test_a_whole_reply_that_says_yes_throughout(reply: str) -> None:
+    assert read_answers(reply, NAMES) == {name: {"YES"} for name in NAMES}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"<think>\n{ALL_YES}",
+        f"<think>{ALL_YES}</think>",
+        "\n".join(f"{name}:" for name in NAMES) + "\nNo answers can be given.",
+        "I cannot answer. No code was run.",
+    ],
+)
+def test_a_whole_reply_without_an_answer(reply: str) -> None:
+    assert read_answers(reply, NAMES) == {}
+
+
+def test_the_instruction_itself_gives_no_answer(task: Task) -> None:
+    """A model may repeat the questions before it answers them."""
+    assert read_answers(task.instruction, NAMES) == {}
+    assert read_answers(f"{task.instruction}\n\n{ALL_NO}", NAMES) == {name: {"NO"} for name in NAMES}
+
+
+@pytest.mark.parametrize("words", ["not stated", "N/A", "cannot tell", "unknown", '"n/a",', "Cannot be determined."])
+def test_an_answer_that_declines_is_counted_apart(words: str) -> None:
+    for reply in (f"sum_correct: {words}\nabove_count: NO", f"| sum_correct | {words} |\n| above_count | NO |"):
+        assert declined_answers(reply, NAMES) == ("sum_correct",)
+        assert read_answers(reply, NAMES) == {"above_count": {"NO"}}
+    assert declined_answers(f"sum_correct: {words}\nsum_correct: YES", NAMES) == ()
+    assert declined_answers(f"1. {words}\n2. NO", NAMES) == ("sum_correct",)
+
+
+@pytest.mark.parametrize(
+    "line", ["sum_correct: YES or NO", "sum_correct: not YES", "sum_correct:", "sum_correct: 71", ""]
+)
+def test_what_is_no_answer_does_not_yet_decline(line: str) -> None:
+    assert declined_answers(line, NAMES) == ()

@@ -82,8 +82,8 @@ _EARLIER = re.compile(
     re.IGNORECASE,
 )
 _EXAMPLE = re.compile(
-    r"\b(?:for example|for instance|e\.g|examples?|in the (?:form|format)|the format|format is|such as|like this"
-    r"|instead of|rather than|would look|template)\b",
+    r"\b(?:for example|for instance|e\.g|examples?|in the (?:form|format)|the (?:form|format)|format is|such as"
+    r"|like this|instead of|rather than|would look|template)\b",
     re.IGNORECASE,
 )
 _EXAMPLE_ABOVE = re.compile(r"\b(?:for example|for instance|e\.g|examples?|template|placeholder)\b", re.IGNORECASE)

@@ -34,7 +34,7 @@ _DENIED = re.compile(
 )
 _SPOKEN_OF = re.compile(
     r"(?:\b(?:an?|any|for|to be|(?:would|could|will) (?:be|need|mean|make it|give|say)|says?|said|claims?)"
-    rf"{_SIGN}{{1,4}})$",
+    r"[ \"'“*_`]{1,4})$",
     re.IGNORECASE,
 )
 _UNTICKED = re.compile(r"(?:\[ ?\]|[☐□○◯⬜]) ?$")
