@@ -15,13 +15,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rcwt.base.declining import declines
-from rcwt.base.reasoning import parted
+from rcwt.base.reasoning import USUAL, parted
 from rcwt.scoring.normalise import clean
 from rcwt.scoring.statements import Statement, statements
 
 if TYPE_CHECKING:
     from rcwt.scoring.items import NamedAnswer
 
+_REASONING = (*USUAL, ("<scratchpad>", "</scratchpad>"), ("<analysis>", "</analysis>"))
 _LINE_END = re.compile(r"\r\n?|[\u2028\u2029\x85]")
 _ROW = re.compile(r"</?(?:tr|li|ul|ol|p|br|div|table)\b[^<>\n]{0,80}>", re.IGNORECASE)
 _CELL = re.compile(r"</?t[dh]\b[^<>\n]{0,80}>", re.IGNORECASE)
@@ -68,7 +69,7 @@ def _standing(reply: str, names: Sequence[str]) -> Mapping[str, list[Statement]]
 
 def _said(reply: str) -> str:
     """What a reply says to its reader, as plain lines."""
-    turns = _END_OF_TURN.split(parted(reply).answer)
+    turns = _END_OF_TURN.split(parted(reply, _REASONING).answer)
     text = next((turn for turn in turns if turn.strip()), "")
     return clean(_CELL.sub("|", _ROW.sub("\n", _LINE_END.sub("\n", text.replace("\\_", "_")))))
 

@@ -14,7 +14,7 @@ from rcwt.scoring.yes_no import CORRECTS, doubtful, said
 
 # Emphasis, quotes, a table's bar or a closing bracket may stand behind a name.
 _BEHIND_NAME = r"[*_`\"'“”‘’\]\[|)>】\s]*+"
-_REMARK = r"\([^()\n]{0,80}\)"
+_REMARK = r"(?:\((?:[^()\n]|\([^()\n]{0,60}\)){0,200}+\)|\[[^\[\]\n]{0,200}\])"
 _SEPARATOR = r"(?:[:：=]|->|→|⇒|(?<=\s)[-–—]\s)"
 _IS = "(?:(?:both|all) )?(?:is|are|was|were|would be|should be|must be)"
 _BAR = r"[*_`\"'“”‘’\]\[)>\s]*+\|"
@@ -24,14 +24,16 @@ _SAID_OF_NAME = re.compile(
     rf"|{_BEHIND_NAME}{_REMARK}{_BAR}|{_BAR}"
     rf"|[\"'] ?, ?[\"'](?:final_)?(?:answer|value|result|verdict|response|reply)[\"'] ?:"
     r"|[>\]】](?=[\w*_`\"' ])"
-    rf"|[*_`\"')\]]{{0,4}},? (?:(?:the|my|its) )?(?:answer|verdict|result) {_IS}\b"
+    rf"|[*_`\"')\]]{{0,4}},? (?:(?:the|my|its) )?(?:answer|verdict|result)(?: {_IS}\b| ?[:=])"
     r"|[*_`\"')\]]{0,4},? (?:i|we) (?:would )?(?:say|answer|get|find|have|reply|give|choose|put)\b"
-    r"|[*_`\"')\]]{0,4} ?[?,;.…]{1,5} ?(?=[*_`\"'(]{0,4}(?:yes|no)\b)"
+    r"|[*_`\"')\]]{0,4} ?[?,;.…~>»⟶➜➔⇨-]{1,5} ?(?=[*_`\"'(]{0,4}(?:yes|no)\b)"
     r"|[*_`\"')\]]{0,4} (?=[*_`\"'(]{0,4}(?:(?-i:YES|NO)\b|(?:yes|no)[.!)*_`\"' ]*+$))"
     rf"|[*_`\"')\]]{{0,4}} (?:{_IS}|holds|gets|gives|has|comes out|evaluates to|as)\b",
     re.IGNORECASE,
 )
-_NUMBER = r"(?:(?:question|answer|item|q|no\.?|#) ?#?)?(?P<number>[1-9]\d?)(?!\d)\ufe0f?\u20e3?"
+#: A line that says more of a name than its answer ends with it: "name, what it says - YES".
+_ENDS = re.compile(r"(?:[:=|?]|->|→|⇒| -) ?[*_`\"'(]{0,4}(?:yes|no)[*_`\"').!]{0,4} ?$", re.IGNORECASE)
+_NUMBER = r"(?:(?:question|answer|item|q|a|no\.?|#) ?#?)?(?P<number>[1-9]\d?)(?!\d)\ufe0f?\u20e3?"
 _NUMBERED = re.compile(
     rf"[^\w\n]{{0,12}}{_NUMBER}[*_`\"'\])}}]{{0,4}} ?(?:(?:[.):：=|]|->|→|⇒){{1,2}}"
     rf"|[,-]? ?(?=[*_`\"'(]{{0,4}}(?:yes|no)\b))",
@@ -42,14 +44,16 @@ _NUMBER_INSIDE = re.compile(
     re.IGNORECASE,
 )
 _ANSWER_BELOW = re.compile(
-    r"[^\w\n]{0,12}(?P<label>(?:my |the |final )?(?:answer|verdict|result|conclusion|so|therefore|thus|hence)\b"
-    r"[^\w\n]{0,8}(?:is\b[^\w\n]{0,4})?)?(?=(?:yes|no)\b[*_`\"'”’)\]]{0,4}\s{0,4}(?:[^\w\s]|$))",
+    r"[^\w\n]{0,12}(?P<label>(?:my |the |final )?(?:answer|verdict|result|conclusion|so|therefore|thus|hence"
+    r"|a(?=[.:)]))\b[^\w\n]{0,8}(?:is\b[^\w\n]{0,4})?)?(?=(?:yes|no)\b[*_`\"'”’)\]]{0,4}\s{0,4}(?:[^\w\s]|$))",
     re.IGNORECASE,
 )
 _ANSWER_FIRST = re.compile(
-    r"(?:^[^\w\n]{0,12}(?:(?:the )?answers? (?:to|for|is|are)\b[^\w\n]{0,4})?"
+    r"(?:^[^\w\n]{0,12}(?:\d{1,2}[.):][^\w\n]{1,4})?"
+    r"(?:(?:(?:the )?(?:answers?|verdict) ?(?:to|for|is|are|(?=[\"':=]))"
+    r"|(?:i|we) (?:would )?(?:answer|say|reply))[^\w\n]{0,6})?"
     r"|\b(?:following|these)(?: \w{1,12}){0,3} )(?P<answer>yes|no)\b"
-    r"(?:[^\w\n]{1,8}|(?:for|to|on|are|the|questions?|statements?|answers?)\b){1,6}$",
+    r"(?:[^\w\n]{1,8}|(?:for|to|on|are|the|questions?|statements?|answers?|name|id)\b){1,6}$",
     re.IGNORECASE,
 )
 _ANSWER = re.compile(r"\b(?:yes|no)\b", re.IGNORECASE)
@@ -92,7 +96,10 @@ _FINAL = re.compile(
     r"lines|verdicts?|form)\b|\b(?:corrections?|second (?:pass|attempt|try)|attempt 2|final(?:ly)?|revision|"
     r"(?:made|found|see|spotted|noticed) (?:an?|my|the|one) (?:mistake|error|slip)"
     r"|(?:take|taking) (?:that|it|this) back|"
-    r"(?:ignore|disregard) (?:the|that|those|all)|double-?check(?:ed|ing)?|checked again|actually)\b|^answers?\W*$",
+    r"(?:ignore|disregard) (?:the|that|those|all)|(?:re|double)-?check(?:ed|ing)?"
+    r"|check(?:ed|ing)? again|updated?:?$|updated after"
+    r"|(?:got|had|put) (?:\w{1,10} )?(?:reversed|backwards|swapped|mixed up|the wrong way|wrong)"
+    r"|the (?:right|correct) ones|actually)\b|^answers?\W*$",
     re.IGNORECASE,
 )
 
@@ -286,7 +293,7 @@ def _places(line: str, names: tuple[str, ...]) -> tuple[str, list[_Place]]:
 def _place(name: str, text: str) -> _Place:
     lead = _SAID_OF_NAME.match(text)
     end = lead.end() if lead else 0
-    return _Place(name, text[:end], text[end:], said_of=lead is not None)
+    return _Place(name, text[:end], text[end:], said_of=lead is not None or bool(_ENDS.search(text[-_NEAR:])))
 
 
 def _known(line: str, mark: re.Match[str], names: Sequence[str]) -> str | None:

@@ -17,12 +17,14 @@ _SIGNS_ONLY = re.compile(r"[^\w\n≠!~/\\]*+")
 _SIGN = r"[^\w\n]"
 
 _JOINING = (
-    "and|but|it|is|it's|its|the|answer|should|be|i|mean|actually|rather|wait|sorry|instead|now|also|both|maybe|or|so"
+    "and|but|it|is|it's|its|the|answer|should|be|i|mean|actually|rather|wait|sorry|apologies|instead"
+    "|now|also|both|maybe|or|so"
 )
 _CLOSE = re.compile(rf"{_SIGN}{{1,8}}(?:(?:{_JOINING}){_SIGN}{{1,8}}){{0,6}}", re.IGNORECASE)
 CORRECTS = re.compile(
     r"\b(?:wait|correction|corrected|correcting|scratch that|strike that|i mean|rather|instead|make (?:that|it)"
-    r"|on (?:second thoughts?|reflection|review|checking)|sorry|oops|revised|changed to|my mistake|looking again"
+    r"|on (?:second thoughts?|reflection|review|checking)|sorry|apologies|edit(?:ed)?|oops"
+    r"|revised|changed to|my mistake|looking again"
     r"|re-?checking|after all)\b",
     re.IGNORECASE,
 )
@@ -33,7 +35,7 @@ _DENIED = re.compile(
     re.IGNORECASE,
 )
 _SPOKEN_OF = re.compile(
-    r"(?:\b(?:an?|any|for|to be|(?:would|could|will) (?:be|need|mean|make it|give|say)|says?|said|claims?)"
+    r"(?:\b(?:an?|any|for|to be|(?:would|will) (?:be|need|mean|make it|give|say)|says?|said|claims?)"
     r"[ \"'“*_`]{1,4})$",
     re.IGNORECASE,
 )
@@ -51,10 +53,12 @@ _LEADS = re.compile(
 _UNSURE = (
     r"maybe|perhaps|possibly|probably|probable|likely|presumably|unsure|uncertain|guess(?:ing)?|tentative(?:ly)?"
     r"|(?:not|n't|n’t|cannot|can't) (?:be )?(?:(?:so|too|very|quite|entirely|fully|completely|totally|100 ?%) )?"
-    r"(?:sure|certain|confident|tell|say|know|determine|decide|verify)|hard to (?:say|tell)|low confidence"
+    r"(?:sure|certain|confident|tell|say|know|determine|decide|verify)"
+    r"|hard to (?:say|tell)|low confidence|i suppose|\d{1,2} ?% (?:sure|certain|confiden\w{1,3}|likely)"
 )
 _WEIGHED_BEFORE = re.compile(
-    rf"\b(?:{_UNSURE}|either|unclear|leaning|inclined|seems?|appears?|might|may be|could be|hopefully)\b", re.IGNORECASE
+    rf"\b(?:{_UNSURE}|either|unclear|lean(?:ing)?|inclined|seems?|appears?|might|may be|could be|hopefully)\b",
+    re.IGNORECASE,
 )
 _WEIGHED_BEHIND = re.compile(rf"\b(?:{_UNSURE}|(?:may|might|could) be wrong)\b", re.IGNORECASE)
 _DOUBTED = re.compile(r"\b(?:doubt|whether|unless|if|suppose|assume|deny|dispute)\b", re.IGNORECASE)
@@ -119,13 +123,13 @@ def _words(text: str) -> Iterator[_Word]:
 def _counts(word: _Word, answers: set[str], *, corrected: bool) -> bool:
     """Whether a word answers, or takes back an answer before it, rather than standing in a sentence."""
     near = word.before[-_NEAR:]
-    if _DENIED.search(near) or _UNTICKED.search(near) or _ASKED.match(word.rest):
+    if _DENIED.search(near) or _UNTICKED.search(near) or _ASKED.match(word.rest) or _WOULD.match(word.rest):
         return False
     if word.first and _SIGNS_ONLY.fullmatch(word.before):
         return True
     if _OR.fullmatch(word.before):
         return True
-    if _SPOKEN_OF.search(near) or (not word.first and _WOULD.match(word.rest)):
+    if _SPOKEN_OF.search(near):
         return False
     if word.loud:
         return True
