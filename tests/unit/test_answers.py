@@ -77,20 +77,6 @@ def test_the_facts_that_the_issue_states_are_asked(task: Task, computed: dict[st
         "sum_correct: YES\nNO other item",
         "sum_correct: YES\nNO",
         "sum_correct: YES, YES",
-        # A correction counts, and what it corrects does not.
-        "sum_correct: NO - actually, YES",
-        "sum_correct: NO... wait, YES",
-        "sum_correct: NO, no, correction: YES",
-        "sum_correct: YES, wait, no... YES",
-        "sum_correct: not NO but YES",
-        "sum_correct: ~~NO~~ YES",
-        "sum_correct: NO\n\nFinal answers:\nsum_correct: YES",
-        "sum_correct: NO\nCorrection: sum_correct: YES",
-        "Wait, I should trace it again.\nsum_correct: YES",
-        # What nobody sees.
-        "sum_correct：\u200b YES\u200b<|im_end|>",
-        "sum_correct: ＹＥＳ</s>",
-        "sum_correct – YES",
     ],
 )
 def test_an_answer_is_read_beside_its_name(line: str) -> None:
@@ -113,6 +99,7 @@ def test_an_answer_is_read_beside_its_name(line: str) -> None:
         "sum_correct: No, it's yes.",
         "sum_correct: **YES** / **NO**",
         "sum_correct: YES (NO)",
+        "sum_correct: NO - actually, YES",
         "sum_correct: YES → NO",
         "sum_correct: YES | NO |",
         "sum_correct: yes or no is asked",
@@ -121,8 +108,6 @@ def test_an_answer_is_read_beside_its_name(line: str) -> None:
         "sum_correct: ≠ YES",
         "sum_correct: not YES",
         "sum_correct: ~~YES~~",
-        "sum_correct: YES?",
-        "sum_correct: maybe YES",
         "sum_correct: nothing",
         "sum_correct: true",
         "sum_correct:",
@@ -160,43 +145,184 @@ def test_answers_that_the_cap_cut_off_are_counted_apart_from_misses(task: Task, 
     assert found[2].cut_items == ALGORITHMIC_ITEMS[7:]
 
 
-def test_names_that_are_declined_are_told_apart(task: Task) -> None:
-    reply = "sum_correct: not stated\nabove_count: N/A\nbelow_count: YES\n"
-    reply += "equal_count: YES (it does not say more)\nmean_correct:"
-    names = [answer.id for answer in task.answers]
-    assert declined_answers(reply, names) == ("sum_correct", "above_count")
-    [found] = by_answers([record(0, reply, "truncated")], task.answers)
-    assert (found.status, found.abstained_items) == ("scored", ("sum_correct", "above_count"))
-    assert set(found.cut_items) == set(names[4:])
-
-
-FRAMES = [
-    "{}",
-    "**{}**",
-    "`{}`",
-    "{}.",
-    "{}</s>",
-    "({})",
-    "\u200b{}",
-    "{} (because)",
-    "✅ {}",
-    "not {other} but {}",
-    "~~{other}~~ {}",
+NAMES = list(ALGORITHMIC_ITEMS)
+#: How a reply may give all answers, each clear to a person who reads it.
+CLEAR = [
+    "{name}: {answer}",
+    "{answer}: {name}",
+    "{name} is {answer}.",
+    "{name} {answer}",
+    "{name},{answer}",
+    "{name}? {answer}",
+    "{name}: counted twice, so {answer}.",
+    "{name}: it comes to 71 or to 2 → {answer}",
+    "{name}: `f(x) == 3`. The answer is {answer}.",
+    "For {name}, the answer is {answer} because of the indices.",
+    "### {name}\n\n{answer}\n",
+    "**{name}**\n- by counting\n- **Answer: {answer}**\n",
+    "{name}:\n  what it says\n  Verdict: {answer}",
+    "| {number} | {name} | what it says | {answer} |",
+    '{{"name": "{name}", "answer": "{answer}"}},',
+    '{{\n"name": "{name}",\n"answer": "{answer}"\n}},',
+    "<{name}>{answer}</{name}>",
+    "<tr><td>{name}</td><td>{answer}</td></tr>",
+    "{number}. {answer}",
+    "{number}. {answer} ({name})",
+    "Q: {name}\nA: {answer}\n",
+    "{name} [what it says, `f(x) == 3`]: {answer}",
+    "{name}, what it says - {answer}",
+    "{name}: {other} [edit: {answer}]",
+    "{number}) {answer}, by counting",
+    "Q{number}: {answer}",
+    "| {number} | {answer} |",
+    "{name}: not {other} but {answer}",
+    "{name}: {answer}, not {other}",
+    "{name}: {answer} rather than {other}",
+    "{name}: {answer}. {other} would be wrong",
+    "{name}: {other}... wait, {answer}",
+    "{name}: {other}, no, correction: {answer}",
+    "{name}: {other}? No wait, {answer}.",
+    "{name}: ~~{other}~~ {answer}",
+    "{name}: [ ] {other} [x] {answer}",
+    "{name}: {other}\nCorrection: {name}: {answer}",
+    "{name}: {other}\n{name} (corrected): {answer}",
+    "The form is `{name}: {other}`.\n{name}: {answer}",
 ]
+#: How a reply may speak of an answer and not clearly give it.
+UNCLEAR = [
+    "{name}: YES/NO",
+    "{name}: either YES or NO",
+    "{name}: {answer}?",
+    "{name}: probably {answer}",
+    "{name}: I lean towards {answer}",
+    "{name}: {answer}, but it could be {other}",
+    "{name}: {answer} would be wrong",
+    "{name}: {answer} (60% sure)",
+    "{name}: {answer}, maybe",
+    "{name}: {answer} (not sure)",
+    "{name}: I am not certain, but {answer}",
+    "{name}: my guess is {answer}",
+    "{name}: {answer} if indices count from 0",
+    "{name}: not {answer}",
+    "{name}: YES for one reading and NO for the other",
+    "It is unclear whether {name} is {answer}.",
+    "{name}: cannot tell",
+    "{name}: 71",
+    "For example {name}: {answer}",
+]
+HIDDEN = ["\u200b", "\u200d", "\u2060", "\ufeff", "\u00ad"]
 
 
-@given(
-    st.sampled_from(["YES", "NO", "yes", "No"]),
-    st.sampled_from(FRAMES),
-    st.sampled_from([": ", " = ", "：", " - ", " | "]),
+def _reply(frame: str, answers: dict[str, str]) -> str:
+    other = {"YES": "NO", "NO": "YES"}
+    return "\n".join(
+        frame.format(number=number, name=name, answer=answer, other=other[answer])
+        for number, (name, answer) in enumerate(answers.items(), 1)
+    )
+
+
+_ANSWERS = st.lists(st.sampled_from(["YES", "NO"]), min_size=10, max_size=10).map(
+    lambda answers: dict(zip(NAMES, answers, strict=True))
 )
-def test_an_answer_in_any_frame_is_that_answer(answer: str, frame: str, separator: str) -> None:
-    said = frame.format(answer, other="NO" if answer.upper() == "YES" else "YES")
-    assert read_answers(f"sum_correct{separator}{said}", ["sum_correct"]) == {"sum_correct": {answer.upper()}}
 
 
-@given(st.text(alphabet="yesnoYESNO:,. |-*\n()~?waitnotbutor", max_size=120))
-def test_any_text_gives_answers_or_none(text: str) -> None:
-    found = read_answers(f"sum_correct: {text}", ["sum_correct"])
-    assert found.get("sum_correct", {"YES"}) <= {"YES", "NO"}
-    assert not set(declined_answers(f"sum_correct: {text}", ["sum_correct"])) & set(found)
+@pytest.mark.parametrize("frame", CLEAR)
+@given(answers=_ANSWERS)
+def test_a_clear_answer_is_read_in_any_form(frame: str, answers: dict[str, str]) -> None:
+    assert read_answers(_reply(frame, answers), NAMES) == {name: {answer} for name, answer in answers.items()}
+    assert declined_answers(_reply(frame, answers), NAMES) == ()
+
+
+@pytest.mark.parametrize("frame", UNCLEAR)
+@given(answers=_ANSWERS)
+def test_what_is_weighed_denied_or_left_open_is_no_answer(frame: str, answers: dict[str, str]) -> None:
+    assert read_answers(_reply(frame, answers), NAMES) == {}
+
+
+@given(answers=_ANSWERS, sign=st.sampled_from(HIDDEN), at=st.integers(0, 400))
+def test_an_invisible_character_changes_nothing(answers: dict[str, str], sign: str, at: int) -> None:
+    reply = _reply("{name}: {answer}", answers)
+    assert read_answers(reply[:at] + sign + reply[at:], NAMES) == read_answers(reply, NAMES)
+
+
+_PIECES = st.one_of(
+    st.sampled_from(
+        ["YES", "NO", "no", "\n", ": ", " | ", "or ", "wait, ", "1. ", "10) ", "sum_correct", "ſum_correct"]
+    ),
+    st.sampled_from(
+        ["no negatives", "no_negatıves", "Draft:", "Final answers:", "<think>", "</think>", "</s>", "a_b: "]
+    ),
+    st.text(max_size=5),
+)
+
+
+@given(st.lists(_PIECES, max_size=30).map("".join))
+def test_any_text_is_read_and_always_the_same(reply: str) -> None:
+    found = read_answers(reply, NAMES)
+    assert found == read_answers(reply, NAMES)
+    assert all(answers and answers <= {"YES", "NO"} for answers in found.values())
+    assert not set(found) & set(declined_answers(reply, NAMES))
+
+
+ALL_YES = _reply("{name}: {answer}", dict.fromkeys(NAMES, "YES"))
+ALL_NO = _reply("{name}: {answer}", dict.fromkeys(NAMES, "NO"))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"<think>\n{ALL_NO}\n</think>\n{ALL_YES}",
+        f"{ALL_NO}\n</think>\n{ALL_YES}",  # the prompt held the opening tag
+        f"Draft:\n{ALL_NO}\n\nFinal answers:\n{ALL_YES}",
+        f"Working:\n{ALL_NO}\n\n{ALL_YES}",
+        f"Final answers:\n{ALL_YES}\n\nMy first draft:\n{ALL_NO}",
+        f"{ALL_NO}\n\nWait, I took the list for another. Again:\n{ALL_YES}",
+        f"{ALL_NO}\n\nI made a mistake above.\n\n{ALL_YES}",
+        f"{ALL_YES}\n\nIn short:\n{ALL_YES}",
+        f"{ALL_YES}<|im_end|>\n<|im_start|>user\n{ALL_NO}",
+        "YES: " + ", ".join(NAMES),
+        "**YES**\n" + "\n".join(f"- {name}" for name in NAMES),
+        ", ".join(NAMES) + ": YES",
+        "The following are YES: " + ", ".join(NAMES) + ".",
+        f"| {' | '.join(NAMES)} |\n{'|---' * 10}|\n{'| YES ' * 10}|",
+        " ".join(f"{number}. YES" for number in range(1, 11)),
+        "\n".join(f"{name.replace('_', ' ').capitalize()}: yes" for name in NAMES),
+    ],
+)
+def test_a_whole_reply_that_says_yes_throughout(reply: str) -> None:
+    assert read_answers(reply, NAMES) == {name: {"YES"} for name in NAMES}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"<think>\n{ALL_YES}",
+        f"<think>{ALL_YES}</think>",
+        "\n".join(f"{name}:" for name in NAMES) + "\nNo answers can be given.",
+        "I cannot answer. No code was run.",
+    ],
+)
+def test_a_whole_reply_without_an_answer(reply: str) -> None:
+    assert read_answers(reply, NAMES) == {}
+
+
+def test_the_instruction_itself_gives_no_answer(task: Task) -> None:
+    """A model may repeat the questions before it answers them."""
+    assert read_answers(task.instruction, NAMES) == {}
+    assert read_answers(f"{task.instruction}\n\n{ALL_NO}", NAMES) == {name: {"NO"} for name in NAMES}
+
+
+@pytest.mark.parametrize("words", ["not stated", "N/A", "cannot tell", "unknown", '"n/a",', "Cannot be determined."])
+def test_an_answer_that_declines_is_counted_apart(words: str) -> None:
+    for reply in (f"sum_correct: {words}\nabove_count: NO", f"| sum_correct | {words} |\n| above_count | NO |"):
+        assert declined_answers(reply, NAMES) == ("sum_correct",)
+        assert read_answers(reply, NAMES) == {"above_count": {"NO"}}
+    assert declined_answers(f"sum_correct: {words}\nsum_correct: YES", NAMES) == ()
+    assert declined_answers(f"1. {words}\n2. NO", NAMES) == ("sum_correct",)
+
+
+@pytest.mark.parametrize(
+    "line", ["sum_correct: YES or NO", "sum_correct: not YES", "sum_correct:", "sum_correct: 71", ""]
+)
+def test_what_is_no_answer_does_not_yet_decline(line: str) -> None:
+    assert declined_answers(line, NAMES) == ()

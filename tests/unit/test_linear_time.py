@@ -17,8 +17,7 @@ from typing import TypeVar
 import pytest
 
 import rcwt
-from rcwt.base import keys, reasoning
-from rcwt.base.declining import declines
+from rcwt.base import declining, keys, reasoning
 from rcwt.base.number_words import value_of
 from rcwt.base.visible import in_one_line, visible
 from rcwt.packs import corrections, drop, letters, numerals, plain_spans, spans, surface
@@ -27,7 +26,7 @@ from rcwt.packs.grading import grade
 from rcwt.packs.items import Question, Reference
 from rcwt.reader import demands as reader_demands
 from rcwt.reader import text as reader_text
-from rcwt.scoring import answers, fields, judge_reply, normalise, passages, patterns, rules
+from rcwt.scoring import answers, fields, judge_reply, normalise, passages, patterns, rules, statements, yes_no
 from rcwt.study.tasks import load_task
 from rcwt.wire import bodies
 from rcwt.wire.faults import read_error
@@ -67,7 +66,7 @@ PARSERS: dict[str, Parser] = {
     "wire.bodies.read_json": lambda text: _or_error(bodies.read_json, text),
     "wire.bodies.whole_number": lambda text: _or_error(bodies.whole_number, text),
     "wire.faults.read_error": lambda text: read_error(500, text),
-    "base.declining.declines": declines,
+    "base.declining.declines": declining.declines,
     "base.keys.scrub": keys.scrub,
     "base.reasoning.parted": reasoning.parted,
     "base.number_words.value_of": value_of,
@@ -103,6 +102,7 @@ PARSERS: dict[str, Parser] = {
     "wire.replies.read_reply": lambda text: [
         read_reply(protocol, text, {}) for protocol in ("openai", "anthropic", "gemini")
     ],
+    "scoring.answers.declined_answers": lambda text: answers.declined_answers(text, NAMES),
     "scoring.answers.read_answers": lambda text: answers.read_answers(text, NAMES),
     "scoring.answers.score_answers": lambda text: answers.score_answers(f"sum_correct{text}", ALGORITHMIC.answers),
     "scoring.fields.read_fields": lambda text: fields.read_fields(text, FIELDS),
@@ -114,6 +114,9 @@ PARSERS: dict[str, Parser] = {
     "scoring.passages.passages": passages.passages,
     "scoring.patterns.negated": lambda text: patterns.negated(f"not {text} ", len(text) + 5),
     # Outcomes are kept by text: a space at the end makes each of them new.
+    "scoring.statements.statements": lambda text: statements.statements(text, NAMES),
+    "scoring.yes_no.doubtful": yes_no.doubtful,
+    "scoring.yes_no.said": lambda text: [yes_no.said(start + text) for start in ("", "YES ", "not ")],
     "scoring.rules.judge": lambda text: rules.judge(text + " " * next(_COUNTED), [_one_of(TASK.items, text)]),
     "base.visible.in_one_line": in_one_line,
     "base.visible.visible": visible,
@@ -366,6 +369,27 @@ _WORDS = (
         "symmetric key per document ",
         "2 options ",
     ),
+    *(
+        "sum_correct: NO... wait, YES ",
+        "\nsum_correct: YES",
+        "sum_correct, ",
+        "1. YES ",
+        "\n2. ",
+        "YES: ",
+        "or YES ",
+        "not NO ",
+    ),
+    *(
+        "\nAnswer: YES",
+        "\nDraft:\n",
+        "\nFinal answers:\n",
+        "a_b: ",
+        "maybe ",
+        "[ ] YES ",
+        "\n\n### a\n",
+        "sum correct: ",
+    ),
+    *("<|im_end|>", "<td>", "<tr", "is YES. ", "the answer to ", "wait, ", "if "),
     *("sum_correct", "sum_correct ", "sum_correct: YES ", "sum_correct|", "(a)", "YES or ", "NO, it is "),
     *(
         "q1. ",

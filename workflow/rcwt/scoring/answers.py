@@ -1,63 +1,32 @@
 """Named yes/no answers: lines such as `sum_correct: YES` (paper, algorithmic task).
 
-An answer counts only beside its exact name; a remark in brackets may stand between name and colon. Markdown, brackets
-and signs such as a tick around name and answer change nothing. Two lines that contradict each other are a miss.
+An answer stands beside its question's name, or, where a reply does not name the question, beside its number, since an
+instruction asks in an order. Markdown, brackets, a table's bars and signs such as a tick around name and answer change
+nothing; what the line says of the answer decides (`rcwt.scoring.yes_no`). The words are YES and NO: TRUE, 1 or a tick
+alone is another form than the one that was asked for.
 
-A line that gives both answers gives none: "YES or NO", "yes-no", "YES (NO)", "NO, it is YES". The opposite takes an
-answer back where only signs, spaces and words that join ("and", "it is") stand between the two. Behind a word that
-corrects ("wait", "actually") it replaces it: "NO... wait, YES" is YES, as "not NO but YES" is. In a running text a
-small "no" is a mere word: "YES, no rounding needed" is YES, and so is "YES, not 70".
+Two lines that contradict each other are a miss. A draft gives way to what is no draft, and whatever stands behind a
+line that corrects ("Correction", "Wait", "Final answers") replaces what stands before it. Reasoning is no part of a
+reply, nor is what stands behind a mark that ends the model's turn; an example of the form is no answer.
 """
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import regex
-
-from rcwt.base.corrections import TAKES_BACK, parts
 from rcwt.base.declining import declines
-from rcwt.base.phrases import last_match
+from rcwt.base.reasoning import USUAL, parted
+from rcwt.scoring.normalise import clean
+from rcwt.scoring.statements import Statement, statements
 
 if TYPE_CHECKING:
     from rcwt.scoring.items import NamedAnswer
 
-# Emphasis, quotes, a table's bar or a closing bracket may stand behind a name.
-_BEHIND_NAME = r"[*_`\"'“”‘’\]\[|)>\s]*+"
-_BEFORE_BAR = r"[*_`\"'“”‘’\]\[)>\s]*+"
-# Before an answer also an opening bracket, the head of an arrow and a tick or another picture.
-_BEFORE_ANSWER = r"[*_`\"'“”‘’\]\[|()<>{}\s\u2600-\u27bf\U0001f300-\U0001faff\u2b1b-\u2b55\ufe0f]*+"
-_REMARK = r"\([^()\n]{0,80}\)"
-_SEPARATOR = r"(?:[:：=]|->|→|⇒|(?<=\s)[-–—]\s)"
-# A bar is a separator too. It may itself stand among the signs before one, so the first bar of a run is tried.
-_SEPARATED = (
-    rf"(?:{_BEHIND_NAME}(?:{_REMARK}{_BEHIND_NAME})?{_SEPARATOR}"
-    rf"|{_BEHIND_NAME}{_REMARK}{_BEFORE_BAR}\||{_BEFORE_BAR}\|)"
-)
-_SIGNS = r"(?:[^\w\n]|_){1,8}"
-_FILLERS = rf"(?:(?:no|it|is|it's|that|that's|the|answer|should|be|i|mean|wait){_SIGNS}){{0,4}}?"
-# A line may take its answer back and give another: "NO... wait, YES", "YES, no, correction: NO".
-_CORRECTS_TO = (
-    rf"{_SIGNS}(?:(?!or\b)[\w']+{_SIGNS}){{0,4}}?{TAKES_BACK}{_SIGNS}"
-    rf"{_FILLERS}(?:yes|no)\b(?!{_SIGNS}(?:or|no matter)\b)"
-)
-_CORRECTED = re.compile(
-    rf"\b{TAKES_BACK}{_SIGNS}{_FILLERS}(yes|no)\b"
-    rf"(?!(?:[^\w\n]|_){{1,4}}(?:wait|actually|correction|rather)\b)(?![ \t]+\w)(?!{_SIGNS}(?:yes|no)\b)",
-    re.IGNORECASE,
-)
-#: Characters of a line in which its answer is corrected.
-_LONGEST_REMARK = 200
-_STRUCK_OUT = re.compile(r"~~[^~\n]+~~")
-_INVISIBLE = re.compile("[\u200b-\u200d\u2060\ufeff\u00ad]")
-# No word has more marks on one letter, and bringing them into order takes quadratic time.
-_MARKS = regex.compile(r"(\p{M}{30})\p{M}+")
-_CORRECTING = (
-    "and|but|it|is|it's|its|the|answer|should|be|i|mean|actually|rather|wait|sorry|instead|now|also|both|maybe"
-)
-_CORRECTS = rf"(?:(?:{_CORRECTING}){_SIGNS}){{0,5}}"
+_REASONING = (*USUAL, ("<scratchpad>", "</scratchpad>"), ("<analysis>", "</analysis>"))
+_LINE_END = re.compile(r"\r\n?|[\u2028\u2029\x85]")
+_ROW = re.compile(r"</?(?:tr|li|ul|ol|p|br|div|table)\b[^<>\n]{0,80}>", re.IGNORECASE)
+_CELL = re.compile(r"</?t[dh]\b[^<>\n]{0,80}>", re.IGNORECASE)
+_END_OF_TURN = re.compile(r"<\|(?:im_end|eot_id|endoftext|end_of_text|return)\|>|</s>|<end_of_turn>", re.IGNORECASE)
 
 
 def score_answers(reply: str, answers: Sequence["NamedAnswer"]) -> dict[str, int]:
@@ -67,63 +36,51 @@ def score_answers(reply: str, answers: Sequence["NamedAnswer"]) -> dict[str, int
 
 
 def read_answers(reply: str, names: Sequence[str]) -> Mapping[str, set[str]]:
-    """The answers (`YES`, `NO`) that a reply gives beside each name; names without any are not there.
+    """The answers (`YES`, `NO`) that a reply gives to each name; names without any are not there.
 
-    What a part of the reply corrects (`rcwt.base.corrections`) is not given any more.
+    `names` stand in the order in which the instruction asks for them.
     """
-    found: dict[str, set[str]] = {}
-    for part in parts(_plain(reply)):
-        for name in names:
-            if given := {_final(match) for match in _beside(name).finditer(part)}:
-                found[name] = given
-    return found
+    found = {name: {one.answer for one in said if one.answer} for name, said in _standing(reply, names).items()}
+    return {name: found[name] for name in names if found.get(name)}
 
 
 def declined_answers(reply: str, names: Sequence[str]) -> tuple[str, ...]:
-    """The names behind which a reply declines to answer, as by `not stated`."""
-    given, text = read_answers(reply, names), _plain(reply)
-    return tuple(
-        name
-        for name in names
-        if name not in given and any(declines(said[1]) for said in _said_beside(name).finditer(text))
-    )
+    """The names to which a reply gives no answer and says so: "not stated", "cannot tell"."""
+    standing = _standing(reply, names)
+    return tuple(name for name in names if name in standing and _declined(standing[name]))
 
 
-def _plain(reply: str) -> str:
-    """A reply without signs that nobody sees, `ＹＥＳ` as YES and `sum\\_correct` as sum_correct."""
-    text = _STRUCK_OUT.sub(" ", _INVISIBLE.sub("", reply).replace("\\_", "_"))
-    return text if text.isascii() else unicodedata.normalize("NFKC", _MARKS.sub(r"\1", text))
+def _declined(said: Sequence[Statement]) -> bool:
+    return not any(one.answer for one in said) and any(declines(one.text.strip("|>*_ ")) for one in said)
 
 
-def _final(match: re.Match[str]) -> str:
-    """The answer that a line ends up with: behind the last word that corrects, or the one it begins with."""
-    rest = match.string[match.end() : match.end() + _LONGEST_REMARK].split("\n")[0]
-    corrected = last_match(_CORRECTED, rest)
-    answer = corrected[1] if corrected else next(group for group in match.groups() if group)
-    return str(answer).upper()
+def _standing(reply: str, names: Sequence[str]) -> Mapping[str, list[Statement]]:
+    """The statements on each name that nothing replaces; those beside a number count where none has the name."""
+    standing: dict[str, list[Statement]] = {}
+    for one in statements(_said(reply), names):
+        standing.setdefault(one.name, []).append(one)
+    for name, found in standing.items():
+        for worse in (_by_number, _unanswered, _draft):
+            found = [one for one in found if not worse(one)] or found
+        last = max(one.version for one in found)
+        standing[name] = [one for one in found if one.version == last]
+    return standing
 
 
-@lru_cache(maxsize=256)
-def _beside(name: str) -> re.Pattern[str]:
-    pairs = (("yes", "no"), ("no", "yes"))
-    answer = "|".join(rf"(?:{word}(?!\w| ?\?)(?:(?={_CORRECTS_TO})|(?!{_takes_back(other)})))" for word, other in pairs)
-    not_but = "|".join(rf"{word}\W{{1,4}}but\W{{1,4}}(?:rather )?({other})(?!\w)" for word, other in pairs)
-    return re.compile(
-        rf"{_named(name)}{_SEPARATED}{_BEFORE_ANSWER}(?:({answer})|not\W{{1,4}}(?:{not_but}))",
-        re.IGNORECASE,
-    )
+def _said(reply: str) -> str:
+    """What a reply says to its reader, as plain lines."""
+    turns = _END_OF_TURN.split(parted(reply, _REASONING).answer)
+    text = next((turn for turn in turns if turn.strip()), "")
+    return clean(_CELL.sub("|", _ROW.sub("\n", _LINE_END.sub("\n", text.replace("\\_", "_")))))
 
 
-@lru_cache(maxsize=256)
-def _said_beside(name: str) -> re.Pattern[str]:
-    return re.compile(rf"{_named(name)}{_SEPARATED}([^\n|]{{1,200}})", re.IGNORECASE)
+def _by_number(one: Statement) -> bool:
+    return one.by_number
 
 
-def _named(name: str) -> str:
-    return rf"(?<![\w-]){re.escape(name)}(?!\w)"
+def _unanswered(one: Statement) -> bool:
+    return one.answer is None
 
 
-def _takes_back(opposite: str) -> str:
-    """The opposite answer behind an answer: joined by "or", in capitals, or with no further word behind it."""
-    last = rf"{opposite}\b(?![ \t]+(?!(?:yes|no)\b)\w)"
-    return rf"{_SIGNS}(?:or{_SIGNS}{opposite}\b|{_CORRECTS}(?:(?-i:{opposite.upper()})\b|{last}))"
+def _draft(one: Statement) -> bool:
+    return one.draft
