@@ -16,7 +16,8 @@ _TOLD = one_of("""
 """)
 _TELLS = one_of("""
     say, state, give, mention, specify, name, provide, tell, include, contain, indicate, disclose, cover, reveal, show
-    list, answer, report, quote, supply, appear, address, settle, identify, cite, find, determine, know, define, record, note
+    list, answer, report, quote, supply, appear
+    address, settle, identify, cite, find, determine, know, define, record, note
 """)
 _WHAT = one_of(r"""
     information, mention, figures?, values?, numbers?, data, answer, indication, statement, details?, estimates?
@@ -72,7 +73,7 @@ _OPENING = re.compile(
     r"|there|that|answer|value|result)\b[^.;:,()—–]{0,80})?\Z",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(r"[.;:,()—–]|\s-\s")
+_CLAUSE = re.compile(r"[.;:,()—–]|\s-\s|\b(?:though|although|but|whose|which|while|whereas)\b", re.IGNORECASE)
 _NAMED_UNKNOWN = re.compile(r"\b(?:the|an?)\s+un\w+\s+\w", re.IGNORECASE)
 #: Characters of an answer that may decline.
 _LONGEST = 400

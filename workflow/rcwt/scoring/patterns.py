@@ -105,6 +105,15 @@ class Pattern:
 
         return self._within_limits(found, passage)
 
+    def found_across(self, text: str, place: int) -> list[str]:
+        """The matches in `text` that begin before `place` and end behind it. Raises RunawayPatternError."""
+
+        def found(**limits: Any) -> list[str]:
+            matches = self.compiled.finditer(text, overlapped=True, **limits)
+            return [match[0] for match in matches if match.start() < place < match.end()]
+
+        return self._within_limits(found, text)
+
     def taken_out(self, text: str, mark: str) -> str:
         """`text` with `mark` in the place of all that the pattern finds. Raises RunawayPatternError."""
 
