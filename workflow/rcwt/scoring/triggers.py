@@ -1,0 +1,132 @@
+"""The vocabulary of assertions: which words deny, doubt, disclaim or take back, in normalised text.
+
+Kinds of triggers and their scopes are those of NegEx and ConText; see `rcwt.scoring.assertions`, which acts on them.
+"""
+
+import re
+
+from rcwt.base.corrections import TAKES_BACK
+from rcwt.base.phrases import one_of
+
+
+def _words(phrases: str) -> re.Pattern[str]:
+    return re.compile(rf"\b{one_of(phrases)}\b")
+
+
+_CONJUNCTIONS = one_of("but, whereas, while, whilst, although, though, however, yet, because, since")
+_BEGINS = one_of("""
+    and, so, which, who, that, with, where, as, it, they, he, she, we, one, this, these, then, or rather, not, whatever
+    despite, regardless, contrary, unlike, even, rather, never
+""")
+#: A clause ends here; at a comma only before a word that begins another one.
+CLAUSE_END = re.compile(
+    rf"[;()]|(?<!\d)[.:](?= )|(?<= )-(?= )| \| |,? \b{_CONJUNCTIONS}\b|, (?={_BEGINS}\b)",
+)
+#: A clause that begins with one of these ends at its first comma.
+ENDS_AT_COMMA = re.compile(
+    one_of("""
+    which, who, whose, where, unlike, contrary, despite, instead of, rather than, whatever, regardless, although, though
+    while, whilst, whereas
+    """)
+    + r"\b"
+)
+#: Of two quantities that are compared both are asserted: "5 ms instead of the 1 ms that Pub/Sub takes".
+COMPARED = re.compile(
+    r"\b(?:instead of|rather than)(?= (?:the |a )?\d[^,;]{0,20}? (?:that|which|of|with|for|in)\b)",
+)
+
+#: What looks like a negation and is none (pseudo-negation).
+NO_NEGATION = _words(r"""
+    not (?:only|just|merely|least|counting|including), no (?:doubt|longer than|matter|fewer than|such|extra)
+    without (?:a )?doubt, nothing but
+""")
+_HARD = one_of("clearly, explicitly, actually, certainly, therefore, also")
+#: Denies its whole clause, what stands before it too.
+NEGATES_CLAUSE = re.compile(
+    rf"\b(?:is|are|was|were|be|been|being)(?: {_HARD})?(?: not|n't)\b(?! (?:only|just)\b)"
+    rf"|\b(?:is|are|was|were|been|got|be) "
+    + one_of("""
+    wrong, incorrect, false, untrue, rejected, ruled out, dropped, discarded, abandoned, withdrawn, refuted, denied
+    disputed, excluded, mistaken, no longer
+    """)
+    + r"\b|\b(?:despite|falsely|wrongly)\b"
+)
+#: Denies what follows it in its clause.
+NEGATES = re.compile(
+    r"\b"
+    + one_of("""
+    not, never, no, nor, neither, without, cannot, rather than, instead of, in place of, far from, anything but, unlike
+    rejects?, rejected, rules? out, ruled out, denies, denied, excludes?, excluded, avoids?, dismiss(?:es|ed), against
+    fails? to, failed to, refuses? to, hardly, barely
+    """)
+    + r"\b|n't\b"
+)
+#: Denies what follows `over`.
+CHOSEN_OVER = re.compile(
+    r"\b(?:chosen|chose|prefer\w*|favou?r\w*|pick\w*|select\w*|recommend\w*|adopt\w*|wins?|won)\b[^,;]{0,60}?\b(?P<over>over)\b"
+)
+#: Leaves open whether its clause holds, or says that it held once.
+DOUBTS = _words(r"""
+    might, could(?! (?:not|only) be), perhaps, maybe, possibly, probably, presumably, conceivably, arguably, supposedly
+    allegedly, reportedly, apparently, likely, unclear, uncertain, unsure, unconfirmed, questionable, doubtful, unverified
+    tentatively, whether, seems?, seemed, appears? (?:to|that), appeared to, guess(?:es|ing)?, suspects?
+    assum(?:e|es|ed|ing), assumption, speculat\w+, hypothetical\w*, suppos(?:e|ing), i (?:think|believe|recall|expect)
+    i would say, if i (?:recall|remember)\w*, may (?:be|have|take|well|need|reach|use|mean|or), undecided
+    to be (?:decided|determined|confirmed), not sure, somewhere between, either, one of, depending on, potentially
+    rumou?red, (?:first|originally|initially|previously|formerly|once) (?:estimated|planned|stated|set|put|given|thought)
+    (?:first|originally|initially|previously|formerly|once) (?:named|chosen)
+""")
+
+_SOMEBODY = one_of(r"""
+    agents?, participants?, colleagues?, members?, someone, somebody, speakers?, users?, people, others, planners?
+    reviewers? \d, facilitators?, moderators?, proposals?, earlier notes?, older notes?, drafts?, discussions?, roundtable
+    debate, chat, thread, transcript, minutes, coordination
+""")
+_CLAIMS = one_of("""
+    claim, say, said, suggest, propos, spoke, speak, mention, argu, believ, think, thought, guess, estimat, want, prefer
+    assum, recommend, advocat, favou?r, insist, hold, put, giv, gave, nam, quot, cit, stat, ask, push, float, rais, offer
+    expect, assert, report, talk, bring, brought, voic, had, remark, fear, wish
+""")
+_CLAIMED = one_of("""
+    according to, said, claimed, suggested, proposed, mentioned, raised, floated, quoted, stated, voiced, named, given
+    put forward
+""")
+#: Says that its clause is what somebody said, and not what the material says.
+OF_OTHERS = re.compile(
+    rf"\b{_SOMEBODY}(?: (?:\d+|[a-z]\b|[a-z]+ agent))?(?:'s\b| (?:[a-z]+ )?{_CLAIMS}\w*)"
+    rf"|\b{_CLAIMED} (?:only )?(?:by |in |from )?(?:the |an? |one |another )?(?:[a-z]+ )?{_SOMEBODY}\b"
+    rf"|\b(?:per|from|by) (?:the )?{_SOMEBODY}(?: \d+)?\b|\bin the (?:discussion|roundtable|debate|chat|thread|transcript)\b"
+)
+#: Says that its clause is the writer's own knowledge, and not what the material says.
+OWN_KNOWLEDGE = _words(r"""
+    (?:general|common|background|prior|outside|own|world) knowledge, commonly known, well[- ]known, from memory
+    training data, rule of thumb, common(?:ly)? (?:default|cited|quoted|assumed), typical(?:ly)?, from elsewhere
+    i (?:supplied|added|filled|happen to know|know|remember), outside the reference, (?:my|a|an educated|best) (?:own )?guess
+    (?:my|a|an educated|best) (?:own )?assumption, usual(?:ly)? (?:default|limit|value|figure)
+    (?:public|vendor'?s?|official) documentation
+""")
+#: Begins a clause or a sentence about what was said before.
+REFERS_BACK = re.compile(
+    r"\W*(?:and |but |though |although )?"
+    + one_of("""
+    this, that, these, those, it, its, they, both, the (?:figures?|values?|numbers?|latter|former), which
+    all of (?:this|these)
+    """)
+    + r"\b"
+)
+#: Names the material that a reply is to answer from.
+SOURCE = _words("reference, text, document, excerpt, part, passage, source, material, prompt, page")
+#: A question for a value, and not for yes or no.
+ASKS_WHAT = _words("how, what, which, who, whose, when, where")
+
+#: Takes back all that stands before it.
+WITHDRAWS = _words("""
+    (?:scratch|strike|forget|ignore|disregard) (?:that|this|it|the above), (?:the )?other way (?:a)?round, vice versa
+""")
+#: Takes back the value before it, inside a sentence.
+CORRECTS = re.compile(
+    rf"(?:\(|[\s.,;:!-]|\.\.\.)+(?:(?:oh|hmm|ah|er|um|oops|well),? )?(?:{TAKES_BACK}|no(?=[,:]))"
+    r"(?: (?:that is|that's|it is|it's|should be|it should be|i misread|i mean|no))?\b[,:.!]*(?= )"
+)
+#: Begins a sentence that takes back the value of the one before.
+CORRECTS_BEFORE = re.compile(rf"\W*(?:(?:oh|hmm+|ah|er|um|oops|well)\b,? ?)?{TAKES_BACK}\b")
