@@ -24,15 +24,16 @@ _NEAR = 60
 
 
 @lru_cache(maxsize=8192)
-def asserted(passage: str, bound: Bound = None) -> str:
+def asserted(passage: str, bound: Bound = None, *, candidates: bool = True) -> str:
     """`passage` with what it does not assert taken out; `bound` is what the fact at hand may be stated with.
 
-    Each of its parts (a heading, a label, the sentence) is read by itself.
+    Each of its parts (a heading, a label, the sentence) is read by itself. Without `candidates`, two values beside
+    each other stay, for a reader that has a rule of its own for them.
     """
     parts = passage.split(_PART)
     answers = [*parts[1:], ""]
     return _PART.join(
-        _asked(part, answer) if part.endswith("?") else _part(part, bound)
+        _asked(part, answer) if part.endswith("?") else _part(part, bound, candidates=candidates)
         for part, answer in zip(parts, answers, strict=True)
     )
 
@@ -71,9 +72,9 @@ def _asked(question: str, answer: str) -> str:
     return QUANTITY.sub(TAKEN, question) if answer and triggers.ASKS_WHAT.search(question) else TAKEN
 
 
-def _part(text: str, bound: Bound) -> str:
-    text = triggers.COMPARED.sub("beside", _corrected(text))
-    return _without_scopes(one_candidate(within_bound(text, bound)))
+def _part(text: str, bound: Bound, *, candidates: bool) -> str:
+    text = within_bound(triggers.COMPARED.sub("beside", _corrected(text)), bound)
+    return _without_scopes(one_candidate(text) if candidates else text)
 
 
 def _corrected(text: str) -> str:
@@ -89,8 +90,9 @@ def _corrected(text: str) -> str:
 
 
 def _without_last(text: str, *, number: bool) -> str:
-    if number and (last := last_match(QUANTITY, text)):
-        return text[: last.start(1)] + TAKEN + text[last.end(1) :]
+    if number:
+        last = last_match(QUANTITY, text)
+        return text[: last.start(1)] + TAKEN + text[last.end(1) :] if last else text
     before, _, word = text.rstrip(" ,.;:-").rpartition(" ")
     return f"{before} {TAKEN}" if word else text
 

@@ -159,7 +159,7 @@ def right(answer: str, field: "ExactField", others: Collection[str] = ()) -> boo
         return False
     if any(compile_pattern(source).found_in(text) for source in field.reject):
         return False
-    text = asserted(text, bound_of(" ".join(field.evidence.strict)))
+    text = asserted(text, bound_of(" ".join(field.evidence.strict)), candidates=False)
     for source in field.aside:
         text = compile_pattern(source).taken_out(text, _TAKEN)
     accepted = [compile_pattern(pattern) for pattern in field.accept]

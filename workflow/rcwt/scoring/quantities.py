@@ -23,7 +23,7 @@ _UPPER = re.compile(
     rf"(?:{_NOT} (?:be |exceed |get |grow |become )?(?:any )?{_LARGER}(?: than)?|{_NOT}(?: [a-z/-]+){{1,6}}? {_LARGER} than"
     rf"|{_NOT} exceed|\b"
     + one_of("""
-    at most, up to, no more than, not more than, no larger than, max(?:imum)?(?: of)?, less than, fewer than, under, below
+    at most, no more than, not more than, no larger than, max(?:imum)?(?: of)?, less than, fewer than, under, below
     smaller than, lower than, shorter than, as much as, as many as, no longer than
     """)
     + r"|[<≤]=?) ?"
@@ -80,7 +80,7 @@ def within_bound(text: str, bound: Bound) -> str:
     """`text` without numbers that it only bounds, but for the bound that the fact is: that bound is taken off."""
     for kind, before, behind in (("upper", _UPPER, _UPPER_BEHIND), ("lower", _LOWER, _LOWER_BEHIND)):
         if kind == bound:
-            text = _before_number(before).sub(" ", text)
+            text = _before_number(before).sub(" ", text)  # "up to" is no bound of its own: it may be how a rate is told
             continue
         pieces, at = [], 0
         for quantity in QUANTITY.finditer(text):

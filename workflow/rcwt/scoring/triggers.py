@@ -13,10 +13,16 @@ def _words(phrases: str) -> re.Pattern[str]:
     return re.compile(rf"\b{one_of(phrases)}\b")
 
 
+# A word that takes back only where a pause stands before it: clients wait, and a rule is actually there.
+_WEAK = one_of("wait, actually, hmm+, sorry, apologies, rather(?! than)")
+_STRONG = one_of("""
+    no,? wait, wait,? no, actually,? no, no,? actually, corrections?:?, corrected:?, scratch that, strike that, i mean, i meant
+    make that, or rather, on second thou?ghts?, on reflection, my mistake, i misread, oops, let me correct(?: that| this)?
+""")
 _CONJUNCTIONS = one_of("but, whereas, while, whilst, although, though, however, yet, because, since")
 _BEGINS = one_of("""
     and, so, which, who, that, with, where, as, it, they, he, she, we, one, this, these, then, or rather, not, whatever
-    despite, regardless, contrary, unlike, even, rather, never
+    despite, regardless, contrary, unlike, even, rather, never, whose, if, unless, provided, perhaps, possibly, maybe
 """)
 #: A clause ends here; at a comma only before a word that begins another one.
 CLAUSE_END = re.compile(
@@ -26,19 +32,22 @@ CLAUSE_END = re.compile(
 ENDS_AT_COMMA = re.compile(
     one_of("""
     which, who, whose, where, unlike, contrary, despite, instead of, rather than, whatever, regardless, although, though
-    while, whilst, whereas
+    while, whilst, whereas, if, unless, whether, in case, provided
     """)
     + r"\b"
 )
 #: Of two quantities that are compared both are asserted: "5 ms instead of the 1 ms that Pub/Sub takes".
 COMPARED = re.compile(
-    r"\b(?:instead of|rather than)(?= (?:the |a )?\d[^,;]{0,20}? (?:that|which|of|with|for|in)\b)",
+    r"\b(?:instead of|rather than)(?= (?:the |a )?\d[^,;]{0,20}? (?:that|which|of|with|for|in)\b)"
+    r"|\b(?:against|versus|as opposed to)(?= (?:the |its |a )?\d)"
+    r"|\b(?:instead of|rather than|unlike)(?= [^,;.]{1,40}, whose [^,;.]{0,60}\d)",
 )
 
 #: What looks like a negation and is none (pseudo-negation).
 NO_NEGATION = _words(r"""
     not (?:only|just|merely|least|counting|including), no (?:doubt|longer than|matter|fewer than|such|extra)
-    without (?:a )?doubt, nothing but
+    without (?:a |any )?(?:doubt|exception|question), (?:nothing|nobody|none|no one|no 1) (?:but|else than|other than|except)
+    no [a-z]{1,30} (?:but|other than|except), not to be exceeded, not least
 """)
 _HARD = one_of("clearly, explicitly, actually, certainly, therefore, also")
 #: Denies its whole clause, what stands before it too.
@@ -55,7 +64,8 @@ NEGATES_CLAUSE = re.compile(
 NEGATES = re.compile(
     r"\b"
     + one_of("""
-    not, never, no, nor, neither, without, cannot, rather than, instead of, in place of, far from, anything but, unlike
+    not, never, no, nor, neither, without, cannot, nobody, no one, no 1, none, nowhere, nothing
+    rather than, instead of, in place of, far from, anything but, unlike
     rejects?, rejected, rules? out, ruled out, denies, denied, excludes?, excluded, avoids?, dismiss(?:es|ed), against
     fails? to, failed to, refuses? to, hardly, barely
     """)
@@ -70,9 +80,10 @@ DOUBTS = _words(r"""
     might, could(?! (?:not|only) be), perhaps, maybe, possibly, probably, presumably, conceivably, arguably, supposedly
     allegedly, reportedly, apparently, likely, unclear, uncertain, unsure, unconfirmed, questionable, doubtful, unverified
     tentatively, whether, seems?, seemed, appears? (?:to|that), appeared to, guess(?:es|ing)?, suspects?
-    assum(?:e|es|ed|ing), assumption, speculat\w+, hypothetical\w*, suppos(?:e|ing), i (?:think|believe|recall|expect)
+    assum(?:e|es|ed|ing), assumption, speculat\w+, would(?= [^.;]{0,80}\bif\b), previously, formerly, used to be
+    (?:is|was|are|were) (?:one|1) of (?:the|several|many|some), unless i am, if i am not, if memory serves, hypothetical\w*, suppos(?:e|ing), i (?:think|believe|recall|expect)
     i would say, if i (?:recall|remember)\w*, may (?:be|have|take|well|need|reach|use|mean|or), undecided
-    to be (?:decided|determined|confirmed), not sure, somewhere between, either, one of, depending on, potentially
+    to be (?:decided|determined|confirmed), not sure, somewhere between, either, depending on, potentially
     rumou?red, (?:first|originally|initially|previously|formerly|once) (?:estimated|planned|stated|set|put|given|thought)
     (?:first|originally|initially|previously|formerly|once) (?:named|chosen)
 """)
@@ -94,7 +105,7 @@ _CLAIMED = one_of("""
 #: Says that its clause is what somebody said, and not what the material says.
 OF_OTHERS = re.compile(
     rf"\b{_SOMEBODY}(?: (?:\d+|[a-z]\b|[a-z]+ agent))?(?:'s\b| (?:[a-z]+ )?{_CLAIMS}\w*)"
-    rf"|\b{_CLAIMED} (?:only )?(?:by |in |from )?(?:the |an? |one |another )?(?:[a-z]+ )?{_SOMEBODY}\b"
+    rf"|\b{_CLAIMED} (?:only )?(?:by |in |from )?(?:the |an? |1 |one |another |some )?(?:[a-z]+ )?{_SOMEBODY}\b"
     rf"|\b(?:per|from|by) (?:the )?{_SOMEBODY}(?: \d+)?\b|\bin the (?:discussion|roundtable|debate|chat|thread|transcript)\b"
 )
 #: Says that its clause is the writer's own knowledge, and not what the material says.
@@ -102,6 +113,9 @@ OWN_KNOWLEDGE = _words(r"""
     (?:general|common|background|prior|outside|own|world) knowledge, commonly known, well[- ]known, from memory
     training data, rule of thumb, common(?:ly)? (?:default|cited|quoted|assumed), typical(?:ly)?, from elsewhere
     i (?:supplied|added|filled|happen to know|know|remember), outside the reference, (?:my|a|an educated|best) (?:own )?guess
+    (?:made|making) (?:this|that|it|them) up, invented, industry (?:figure|average|standard|norm)
+    not (?:from|part of|based on) (?:the|this) (?:reference|text|document|excerpt|material|prompt)
+    would (?:be|have been) (?:usual|typical|normal|common|customary|standard|reasonable|plausible|likely|expected)
     (?:my|a|an educated|best) (?:own )?assumption, usual(?:ly)? (?:default|limit|value|figure)
     (?:public|vendor'?s?|official) documentation
 """)
@@ -121,12 +135,14 @@ ASKS_WHAT = _words("how, what, which, who, whose, when, where")
 
 #: Takes back all that stands before it.
 WITHDRAWS = _words("""
-    (?:scratch|strike|forget|ignore|disregard) (?:that|this|it|the above), (?:the )?other way (?:a)?round, vice versa
+    (?:scratch|strike|forget|ignore|disregard) (?:that|this|it|these|those|the (?:above|figures?|values?|numbers?))
+    (?:the )?other way (?:a)?round, vice versa
 """)
 #: Takes back the value before it, inside a sentence.
 CORRECTS = re.compile(
-    rf"(?:\(|[\s.,;:!-]|\.\.\.)+(?:(?:oh|hmm|ah|er|um|oops|well),? )?(?:{TAKES_BACK}|no(?=[,:]))"
+    rf"(?:(?:[(.,;:!-]++ ?|[\s(.,;:!-]+(?={_STRONG}))(?:(?:oh|hmm|ah|er|um|oops|well),? )?)(?:{_STRONG}|{_WEAK}|no(?=[,:]))"
     r"(?: (?:that is|that's|it is|it's|should be|it should be|i misread|i mean|no))?\b[,:.!]*(?= )"
+    r"(?! (?:is|was|are|were|has|have|does|do|will|needs?|takes?)\b)"
 )
 #: Begins a sentence that takes back the value of the one before.
-CORRECTS_BEFORE = re.compile(rf"\W*(?:(?:oh|hmm+|ah|er|um|oops|well)\b,? ?)?{TAKES_BACK}\b")
+CORRECTS_BEFORE = re.compile(rf"\W*(?:(?:oh|hmm+|ah|er|um|oops|well)\b,? ?)?(?:{TAKES_BACK})\b(?! than\b)")
