@@ -49,7 +49,7 @@ def standing(sentences: Sequence[str]) -> list[str]:
         if kept and triggers.CORRECTS_BEFORE.match(plain):
             kept[-1] = f"{kept[-1].rstrip('. ')} - {sentence}"
             continue
-        if kept and triggers.REFERS_BACK.match(plain) and _disclaims(plain):
+        if kept and (triggers.DISOWNS.match(plain) or (triggers.REFERS_BACK.match(plain) and _disclaims(plain))):
             kept[-1] = ""
         kept.append(sentence)
     return [sentence for sentence in kept if sentence]
@@ -106,7 +106,8 @@ def _without_scopes(text: str) -> str:
         disclaimed = any(trigger.search(clause) for trigger in (triggers.OF_OTHERS, triggers.OWN_KNOWLEDGE, DECLINING))
         if disclaimed and triggers.REFERS_BACK.match(clause):
             gone = place
-        denied = disclaimed or triggers.NEGATES_CLAUSE.search(clause) or triggers.DOUBTS.search(clause)
+        doubted = triggers.DOUBTS.search(clause) or triggers.SUPPOSES.match(clause)
+        denied = disclaimed or doubted or triggers.NEGATES_CLAUSE.search(clause)
         kept.append(TAKEN if denied else _before_denial(clause))
     kept[:gone] = [TAKEN] * gone
     ends = [0, *(end for _, end in spans)]

@@ -21,7 +21,7 @@ _LARGER = "(?:larger|greater|more|bigger|longer|higher)"
 _NOT = r"(?:\b(?:not|never|cannot|no)|n't)"
 _UPPER = re.compile(
     rf"(?:{_NOT} (?:be |exceed |get |grow |become )?(?:any )?{_LARGER}(?: than)?|{_NOT}(?: [a-z/-]+){{1,6}}? {_LARGER} than"
-    rf"|{_NOT} exceed|\b"
+    rf"|{_NOT} exceed|{_NOT}(?: [a-z/-]+){{1,4}}? (?:above|over|beyond)|\b"
     + one_of("""
     at most, no more than, not more than, no larger than, max(?:imum)?(?: of)?, less than, fewer than, under, below
     smaller than, lower than, shorter than, as much as, as many as, no longer than
@@ -29,12 +29,21 @@ _UPPER = re.compile(
     + r"|[<≤]=?) ?"
 )
 _LOWER = re.compile(
-    r"(?:\b"
+    rf"(?:{_NOT}(?: [a-z/-]+){{1,4}}? (?:below|under)|\b"
     + one_of("""
     at least, no (?:less|fewer) than, not (?:less|fewer) than, more than, over, above, exceed(?:s|ed|ing)?, greater than
     larger than, higher than, longer than, beyond, min(?:imum)?(?: of)?, upwards? of, in excess of
     """)
     + r"|[>≥]=?) ?"
+)
+# What lies above a limit is refused: that states the limit.
+_REFUSED_ABOVE = re.compile(
+    r"\b(?:above|over|exceeding|beyond|in excess of|(?:larger|greater|more|bigger|longer|higher) than) (\d[^.;,]{0,60}?)"
+    r" (?:(?:is|are|will be|gets?) (?:not [a-z]+|rejected|refused|forbidden|prohibited|dropped|truncated)|fails?|cannot(?: [a-z]+){1,3})\b"
+)
+# A limit that is less than a number is another one.
+_BOUNDED_LIMIT = re.compile(
+    r"\b(?:limit|max(?:imum)?|cap|ceiling)\b[^.;,|]{0,40}? (?:is|was|lies)(?: at)? (?:(?:less|lower|smaller|fewer) than|under|below) \d[\d.]*"
 )
 _UNIT_WORDS = r"(?: [a-z/]+){0,3}?"
 _UPPER_BEHIND = re.compile(
@@ -78,6 +87,8 @@ def bound_of(statement: str) -> Bound:
 
 def within_bound(text: str, bound: Bound) -> str:
     """`text` without numbers that it only bounds, but for the bound that the fact is: that bound is taken off."""
+    if bound == "upper":
+        text = _REFUSED_ABOVE.sub(r"\1", _BOUNDED_LIMIT.sub(TAKEN, text))
     for kind, before, behind in (("upper", _UPPER, _UPPER_BEHIND), ("lower", _LOWER, _LOWER_BEHIND)):
         if kind == bound:
             text = _before_number(before).sub(" ", text)  # "up to" is no bound of its own: it may be how a rate is told
@@ -95,7 +106,7 @@ def within_bound(text: str, bound: Bound) -> str:
 
 @lru_cache(maxsize=2)
 def _before_number(pattern: re.Pattern[str]) -> re.Pattern[str]:
-    return re.compile(rf"{pattern.pattern}(?=\d)")
+    return re.compile(rf"{pattern.pattern}(?=-?\d)")
 
 
 def one_candidate(text: str) -> str:

@@ -19,10 +19,11 @@ _STRONG = one_of("""
     no,? wait, wait,? no, actually,? no, no,? actually, corrections?:?, corrected:?, scratch that, strike that, i mean, i meant
     make that, or rather, on second thou?ghts?, on reflection, my mistake, i misread, oops, let me correct(?: that| this)?
 """)
-_CONJUNCTIONS = one_of("but, whereas, while, whilst, although, though, however, yet, because, since")
+_CONJUNCTIONS = one_of("but, whereas, while, whilst, although, though, however, yet, because, since, before, until, so that, when")
 _BEGINS = one_of("""
     and, so, which, who, that, with, where, as, it, they, he, she, we, one, this, these, then, or rather, not, whatever
-    despite, regardless, contrary, unlike, even, rather, never, whose, if, unless, provided, perhaps, possibly, maybe
+    despite, regardless, contrary, unlike, even, rather, never, whose, unless, provided
+    if(?! (?:i|memory)\b)
 """)
 #: A clause ends here; at a comma only before a word that begins another one.
 CLAUSE_END = re.compile(
@@ -64,7 +65,7 @@ NEGATES_CLAUSE = re.compile(
 NEGATES = re.compile(
     r"\b"
     + one_of("""
-    not, never, no, nor, neither, without, cannot, nobody, no one, no 1, none, nowhere, nothing
+    not, never, no, nor, neither, without, cannot, nobody, no one, no 1, (?<!or )none, nowhere, nothing
     rather than, instead of, in place of, far from, anything but, unlike
     rejects?, rejected, rules? out, ruled out, denies, denied, excludes?, excluded, avoids?, dismiss(?:es|ed), against
     fails? to, failed to, refuses? to, hardly, barely
@@ -119,6 +120,13 @@ OWN_KNOWLEDGE = _words(r"""
     (?:my|a|an educated|best) (?:own )?assumption, usual(?:ly)? (?:default|limit|value|figure)
     (?:public|vendor'?s?|official) documentation
 """)
+#: Begins a clause that holds only in a case that is not said to hold.
+SUPPOSES = re.compile(r"\W*(?:and |or |but )?(?:if|unless|provided that|in case)\b")
+#: Begins a sentence that disowns the one before.
+DISOWNS = re.compile(
+    r"\W*(?:please |but )?(?:(?:disregard|ignore|forget|strike|scratch) (?:this|that|it|the (?:above|figure|value|number)s?)\b"
+    r"|i (?:just |have )?(?:made|invented|imagined|guessed) (?:this|that|it|the (?:figure|value|number))\b)"
+)
 #: Begins a clause or a sentence about what was said before.
 REFERS_BACK = re.compile(
     r"\W*(?:and |but |though |although )?"
