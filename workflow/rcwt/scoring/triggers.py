@@ -19,8 +19,10 @@ _STRONG = one_of("""
     no,? wait, wait,? no, actually,? no, no,? actually, corrections?:?, corrected:?, scratch that, strike that, i mean, i meant
     make that, or rather, on second thou?ghts?, on reflection, my mistake, i misread, oops, let me correct(?: that| this)?
 """)
-_CONJUNCTIONS = one_of("but, whereas, while, whilst, although, though, however, yet, because, since, before, until, so that, when")
-_BEGINS = one_of("""
+_CONJUNCTIONS = one_of(
+    "but, whereas, while, whilst, although, though, however, yet, because, since, before, until, so that, when"
+)
+_BEGINS = one_of(r"""
     and, so, which, who, that, with, where, as, it, they, he, she, we, one, this, these, then, or rather, not, whatever
     despite, regardless, contrary, unlike, even, rather, never, whose, unless, provided
     if(?! (?:i|memory)\b)
@@ -82,7 +84,8 @@ DOUBTS = _words(r"""
     allegedly, reportedly, apparently, likely, unclear, uncertain, unsure, unconfirmed, questionable, doubtful, unverified
     tentatively, whether, seems?, seemed, appears? (?:to|that), appeared to, guess(?:es|ing)?, suspects?
     assum(?:e|es|ed|ing), assumption, speculat\w+, would(?= [^.;]{0,80}\bif\b), previously, formerly, used to be
-    (?:is|was|are|were) (?:one|1) of (?:the|several|many|some), unless i am, if i am not, if memory serves, hypothetical\w*, suppos(?:e|ing), i (?:think|believe|recall|expect)
+    (?:is|was|are|were) (?:one|1) of (?:the|several|many|some), unless i am, if i am not, if memory serves
+    hypothetical\w*, suppos(?:e|ing), i (?:think|believe|recall|expect)
     i would say, if i (?:recall|remember)\w*, may (?:be|have|take|well|need|reach|use|mean|or), undecided
     to be (?:decided|determined|confirmed), not sure, somewhere between, either, depending on, potentially
     rumou?red, (?:first|originally|initially|previously|formerly|once) (?:estimated|planned|stated|set|put|given|thought)
