@@ -24,6 +24,8 @@ _ANSWER_NUMBER = re.compile(
     r"(?:(\d{1,2})(?:[.):\]](?=\s|\*|_|$)|(?=[ \t]{0,3}(?:\||reads\b|[-–—] |\*\*|$)))|\"(\d{1,2})[^\"\n]{0,40}\"[ \t]{0,3}:)",
     re.IGNORECASE,
 )
+# The next numbered member of a JSON object is a line of its own.
+_MEMBER = re.compile(r"(?<=\"),[ \t]{0,3}(?=\"\d{1,2}\"[ \t]{0,3}:)")
 _TABLE_RULE = re.compile(r"\s*+\|?+\s*+:?+-++:?+\s*+(?:\|\s*+:?+-++:?+\s*+)*+\|?+\s*+$")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
@@ -66,7 +68,7 @@ def passages(text: str) -> list[str]:
 def numbered_passages(text: str) -> list[Passage]:
     """`passages`, each with the number of the answer that it stands in, where the text numbers its answers."""
     outline = _Outline(repeatable=_MOST_REPEATED * len(text) + _REPEATED_ANYWAY)
-    lines = _BREAK.sub("\n", text).replace("\r\n", "\n").split("\n")
+    lines = _MEMBER.sub(",\n", _BREAK.sub("\n", text)).replace("\r\n", "\n").split("\n")
     for place, line in enumerate(lines):
         mark = _ANSWER_NUMBER.match(line)
         if mark:

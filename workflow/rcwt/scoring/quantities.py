@@ -68,7 +68,44 @@ _OTHER_NAME = re.compile(
 )
 #: Words beside "or" that are no candidate for anything.
 _NO_NAME = frozenset(
-    ["so", "more", "less", "fewer", "later", "not", "other", "others", "another", "similar", "its", "their", "his", "her", "rather", "better", "worse", "both", "all", "any", "some", "even", "whatever", "again", "earlier", "equal", "equivalent", "higher", "lower", "longer", "shorter", "two", "otherwise", "simply", "maybe", "perhaps"]
+    [
+        "so",
+        "more",
+        "less",
+        "fewer",
+        "later",
+        "not",
+        "other",
+        "others",
+        "another",
+        "similar",
+        "its",
+        "their",
+        "his",
+        "her",
+        "rather",
+        "better",
+        "worse",
+        "both",
+        "all",
+        "any",
+        "some",
+        "even",
+        "whatever",
+        "again",
+        "earlier",
+        "equal",
+        "equivalent",
+        "higher",
+        "lower",
+        "longer",
+        "shorter",
+        "two",
+        "otherwise",
+        "simply",
+        "maybe",
+        "perhaps",
+    ]
 )
 _PAIRED = re.compile(rf"{NUMBER}{_UNIT} / {NUMBER}")
 _TWO_SUBJECTS = re.compile(r" / | vs\.? |\band\b")

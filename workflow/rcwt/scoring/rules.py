@@ -129,7 +129,11 @@ def _says(together: Sequence[Pattern], passage: _Passage, others: Sequence[Patte
             subject, passage.text, passage.demand
         ):
             return False
-    if subjects and all(another_nearer(subjects[0], value, passage.text) for value in values):
+    if (
+        subjects
+        and subjects[0] not in values
+        and all(another_nearer(subjects[0], value, passage.text) for value in values)
+    ):
         return False
     return any(
         all(pattern.found_in(clause) for pattern in values)

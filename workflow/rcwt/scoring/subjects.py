@@ -10,9 +10,64 @@ from collections.abc import Iterator
 from rcwt.scoring.patterns import Pattern
 
 _DETERMINERS = frozenset(
-    ["the", "a", "an", "its", "their", "his", "her", "our", "your", "this", "that", "these", "those", "each", "every", "any", "no", "one", "whole", "entire", "same", "such", "and", "or", "of", "for", "with", "in", "on", "by", "to", "from", "as", "at", "is", "are", "was", "were", "has", "have", "needs", "need", "takes", "take", "new", "single", "main", "only", "said", "given", "1"]
+    [
+        "the",
+        "a",
+        "an",
+        "its",
+        "their",
+        "his",
+        "her",
+        "our",
+        "your",
+        "this",
+        "that",
+        "these",
+        "those",
+        "each",
+        "every",
+        "any",
+        "no",
+        "one",
+        "whole",
+        "entire",
+        "same",
+        "such",
+        "and",
+        "or",
+        "of",
+        "for",
+        "with",
+        "in",
+        "on",
+        "by",
+        "to",
+        "from",
+        "as",
+        "at",
+        "is",
+        "are",
+        "was",
+        "were",
+        "has",
+        "have",
+        "needs",
+        "need",
+        "takes",
+        "take",
+        "new",
+        "single",
+        "main",
+        "only",
+        "said",
+        "given",
+        "1",
+    ]
 )
-_GROUPS = frozenset(["team", "teams", "group", "groups", "shift", "side", "staff", "engineers", "developers", "crew", "people"])
+_GROUPS = frozenset(
+    ["team", "teams", "group", "groups", "shift", "side", "staff", "engineers", "developers", "crew", "people"]
+)
+_LETTER = 2  # "option a" has no head: it is a letter among others
 _HEAD_BEHIND = re.compile(r" ([a-z]{3,})\b")
 _OF_BEFORE = re.compile(r"\b([a-z]{3,}) (?:of|for) (?:the |a |an )?\Z")
 #: Characters before a match in which the word lies that it is the value of.
@@ -64,7 +119,8 @@ def _heads(text: str, start: int, end: int) -> Iterator[tuple[str, str]]:
     """The subject at a place as modifier and head: its two last words, or its one word and the next."""
     words = text[start:end].split(" ")
     if len(words) > 1:
-        yield words[-2], words[-1]
+        if len(words[-1]) > _LETTER:
+            yield words[-2], words[-1]
     elif (behind := _HEAD_BEHIND.match(text, end)) and behind[1] not in _DETERMINERS:
         yield words[0], behind[1]
 
