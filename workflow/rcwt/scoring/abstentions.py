@@ -106,12 +106,8 @@ def _declining(passage: str) -> Iterator[str]:
     for part in passage.split(UNDER):
         for clause in clauses(part):
             if DECLINING.search(clause):
-                yield f"{label} {clause}" if len(clause.split()) < _SHORT else clause
+                yield clause if _words(clause) - _MATERIAL_WORDS else f"{label} {clause}"
             label = clause
-
-
-#: Words of a clause that says nothing of what it is about.
-_SHORT = 6
 
 
 def _words(text: str) -> frozenset[str]:

@@ -49,7 +49,7 @@ def standing(sentences: Sequence[str]) -> list[str]:
         if kept and triggers.CORRECTS_BEFORE.match(plain):
             kept[-1] = f"{kept[-1].rstrip('. ')} - {sentence}"
             continue
-        if kept and (triggers.DISOWNS.match(plain) or (triggers.REFERS_BACK.match(plain) and _disclaims(plain))):
+        if kept and _takes_away(plain):
             kept[-1] = ""
         kept.append(sentence)
     return [sentence for sentence in kept if sentence]
@@ -58,6 +58,13 @@ def standing(sentences: Sequence[str]) -> list[str]:
 def clauses(text: str) -> list[str]:
     """The clauses of a passage, its headings and labels among them."""
     return [text[start:end] for start, end in _clauses(text)]
+
+
+def _takes_away(sentence: str) -> bool:
+    """Whether a sentence in lower case says of the one before that it is not so, or not the material's."""
+    if triggers.DISOWNS.match(sentence) or triggers.RETRACTS.match(sentence):
+        return True
+    return bool(triggers.REFERS_BACK.match(sentence)) and _disclaims(sentence)
 
 
 def _disclaims(sentence: str) -> bool:
@@ -104,7 +111,8 @@ def _without_scopes(text: str) -> str:
     for place, (start, end) in enumerate(spans):
         clause = text[start:end]
         disclaimed = any(trigger.search(clause) for trigger in (triggers.OF_OTHERS, triggers.OWN_KNOWLEDGE, DECLINING))
-        if disclaimed and triggers.REFERS_BACK.match(clause):
+        back = triggers.REFERS_BACK.match(clause) or triggers.SAYS_IT.search(clause)
+        if (disclaimed and back) or triggers.RETRACTS.match(clause):
             gone = place
         doubted = triggers.DOUBTS.search(clause) or triggers.SUPPOSES.match(clause)
         denied = disclaimed or doubted or triggers.NEGATES_CLAUSE.search(clause)

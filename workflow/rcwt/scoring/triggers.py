@@ -33,9 +33,9 @@ CLAUSE_END = re.compile(
 )
 #: A clause that begins with one of these ends at its first comma.
 ENDS_AT_COMMA = re.compile(
-    one_of("""
+    one_of(r"""
     which, who, whose, where, unlike, contrary, despite, instead of, rather than, whatever, regardless, although, though
-    while, whilst, whereas, if, unless, whether, in case, provided
+    while, whilst, whereas, (?:if|unless)(?! (?:i|memory)\b), whether, in case, provided
     """)
     + r"\b"
 )
@@ -80,6 +80,7 @@ CHOSEN_OVER = re.compile(
 )
 #: Leaves open whether its clause holds, or says that it held once.
 DOUBTS = _words(r"""
+    (?<!no )(?<!without )(?<!without a )(?<!any )doubt(?:s|ed)?, unless i, i would expect
     might, could(?! (?:not|only) be), perhaps, maybe, possibly, probably, presumably, conceivably, arguably, supposedly
     allegedly, reportedly, apparently, likely, unclear, uncertain, unsure, unconfirmed, questionable, doubtful, unverified
     tentatively, whether, seems?, seemed, appears? (?:to|that), appeared to, guess(?:es|ing)?, suspects?
@@ -110,13 +111,14 @@ _CLAIMED = one_of("""
 OF_OTHERS = re.compile(
     rf"\b{_SOMEBODY}(?: (?:\d+|[a-z]\b|[a-z]+ agent))?(?:'s\b| (?:[a-z]+ )?{_CLAIMS}\w*)"
     rf"|\b{_CLAIMED} (?:only )?(?:by |in |from )?(?:the |an? |1 |one |another |some )?(?:[a-z]+ )?{_SOMEBODY}\b"
+    r"|\b(?:proposal|suggestion|claim|hypothesis|idea|rumou?r) (?:is|was) that\b"
     rf"|\b(?:per|from|by) (?:the )?{_SOMEBODY}(?: \d+)?\b|\bin the (?:discussion|roundtable|debate|chat|thread|transcript)\b"
 )
 #: Says that its clause is the writer's own knowledge, and not what the material says.
 OWN_KNOWLEDGE = _words(r"""
     (?:general|common|background|prior|outside|own|world) knowledge, commonly known, well[- ]known, from memory
     training data, rule of thumb, common(?:ly)? (?:default|cited|quoted|assumed), typical(?:ly)?, from elsewhere
-    i (?:supplied|added|filled|happen to know|know|remember), outside the reference, (?:my|a|an educated|best) (?:own )?guess
+    i (?:supplied|added|filled|happen to know|know|remember), outside the reference, (?<!not )(?:my|a|an educated|best) (?:own )?guess
     (?:made|making) (?:this|that|it|them) up, invented, industry (?:figure|average|standard|norm)
     not (?:from|part of|based on) (?:the|this) (?:reference|text|document|excerpt|material|prompt)
     would (?:be|have been) (?:usual|typical|normal|common|customary|standard|reasonable|plausible|likely|expected)
@@ -125,6 +127,19 @@ OWN_KNOWLEDGE = _words(r"""
 """)
 #: Begins a clause that holds only in a case that is not said to hold.
 SUPPOSES = re.compile(r"\W*(?:and |or |but )?(?:if|unless|provided that|in case)\b")
+#: Begins a clause or sentence that says of what stands before it that it is wrong, or not known to be right.
+RETRACTS = re.compile(
+    r"\W*(?:or (?:maybe|perhaps) not\b|not (?:from|in|part of|based on) (?:the|this) (?:reference|text|document|excerpt|material)\b"
+    r"|(?:and |but |though |although )?(?:this|that|it|which|these|both|the (?:figure|value|number|claim))(?: figures?| values?| numbers?)?"
+    r" (?:is|are|was|were|remains?)(?: only| just| merely| still)? (?:an? )?"
+    + one_of("""
+    unconfirmed, uncertain, unverified, unproven, (?:mere )?assumption, (?:mere )?guess, estimate of mine, doubtful, questionable
+    disputed, wrong, false, incorrect, untrue, mistaken, speculation, not (?:true|right|correct|certain|sure|confirmed)
+    """)
+    + r"\b)"
+)
+#: Ends a clause about what was said before it.
+SAYS_IT = re.compile(r"\b(?:it|this|that|them|so)\W*\Z")
 #: Begins a sentence that disowns the one before.
 DISOWNS = re.compile(
     r"\W*(?:please |but )?(?:(?:disregard|ignore|forget|strike|scratch) (?:this|that|it|the (?:above|figure|value|number)s?)\b"
@@ -134,7 +149,7 @@ DISOWNS = re.compile(
 REFERS_BACK = re.compile(
     r"\W*(?:and |but |though |although )?"
     + one_of("""
-    this, that, these, those, it, its, they, both, the (?:figures?|values?|numbers?|latter|former), which
+    this, that, these, those, it, its, they, both, the (?:figures?|values?|numbers?|latter|former)(?! of\b), which
     all of (?:this|these)
     """)
     + r"\b"
