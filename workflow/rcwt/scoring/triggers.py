@@ -15,7 +15,7 @@ def _words(phrases: str) -> re.Pattern[str]:
 
 # A word that takes back only where a pause stands before it: clients wait, and a rule is actually there.
 _WEAK = one_of("wait, actually, hmm+, sorry, apologies, rather(?! than)")
-_STRONG = one_of("""
+_STRONG = one_of(r"""
     no,? wait, wait,? no, actually,? no, no,? actually, corrections?:?, corrected:?, scratch that, strike that, i mean, i meant
     make that, or rather, on second thou?ghts?, on reflection, my mistake, i misread, oops, let me correct(?: that| this)?
 """)
@@ -57,7 +57,7 @@ _HARD = one_of("clearly, explicitly, actually, certainly, therefore, also")
 NEGATES_CLAUSE = re.compile(
     rf"\b(?:is|are|was|were|be|been|being)(?: {_HARD})?(?: not|n't)\b(?! (?:only|just)\b)"
     rf"|\b(?:is|are|was|were|been|got|be) "
-    + one_of("""
+    + one_of(r"""
     wrong, incorrect, false, untrue, rejected, ruled out, dropped, discarded, abandoned, withdrawn, refuted, denied
     disputed, excluded, mistaken, no longer
     """)
@@ -66,7 +66,7 @@ NEGATES_CLAUSE = re.compile(
 #: Denies what follows it in its clause.
 NEGATES = re.compile(
     r"\b"
-    + one_of("""
+    + one_of(r"""
     not, never, no, nor, neither, without, cannot, nobody, no one, no 1, (?<!or )none, nowhere, nothing
     rather than, instead of, in place of, far from, anything but, unlike
     rejects?, rejected, rules? out, ruled out, denies, denied, excludes?, excluded, avoids?, dismiss(?:es|ed), against
@@ -98,12 +98,12 @@ _SOMEBODY = one_of(r"""
     reviewers? \d, facilitators?, moderators?, proposals?, earlier notes?, older notes?, drafts?, discussions?, roundtable
     debate, chat, thread, transcript, minutes, coordination
 """)
-_CLAIMS = one_of("""
+_CLAIMS = one_of(r"""
     claim, say, said, suggest, propos, spoke, speak, mention, argu, believ, think, thought, guess, estimat, want, prefer
     assum, recommend, advocat, favou?r, insist, hold, put, giv, gave, nam, quot, cit, stat, ask, push, float, rais, offer
     expect, assert, report, talk, bring, brought, voic, had, remark, fear, wish
 """)
-_CLAIMED = one_of("""
+_CLAIMED = one_of(r"""
     according to, said, claimed, suggested, proposed, mentioned, raised, floated, quoted, stated, voiced, named, given
     put forward
 """)
@@ -132,7 +132,7 @@ RETRACTS = re.compile(
     r"\W*(?:or (?:maybe|perhaps) not\b|not (?:from|in|part of|based on) (?:the|this) (?:reference|text|document|excerpt|material)\b"
     r"|(?:and |but |though |although )?(?:this|that|it|which|these|both|the (?:figure|value|number|claim))(?: figures?| values?| numbers?)?"
     r" (?:is|are|was|were|remains?)(?: only| just| merely| still)? (?:an? )?"
-    + one_of("""
+    + one_of(r"""
     unconfirmed, uncertain, unverified, unproven, (?:mere )?assumption, (?:mere )?guess, estimate of mine, doubtful, questionable
     disputed, wrong, false, incorrect, untrue, mistaken, speculation, not (?:true|right|correct|certain|sure|confirmed)
     """)
@@ -148,7 +148,7 @@ DISOWNS = re.compile(
 #: Begins a clause or a sentence about what was said before.
 REFERS_BACK = re.compile(
     r"\W*(?:and |but |though |although )?"
-    + one_of("""
+    + one_of(r"""
     this, that, these, those, it, its, they, both, the (?:figures?|values?|numbers?|latter|former)(?! of\b), which
     all of (?:this|these)
     """)
@@ -160,7 +160,7 @@ SOURCE = _words("reference, text, document, excerpt, part, passage, source, mate
 ASKS_WHAT = _words("how, what, which, who, whose, when, where")
 
 #: Takes back all that stands before it.
-WITHDRAWS = _words("""
+WITHDRAWS = _words(r"""
     (?:scratch|strike|forget|ignore|disregard) (?:that|this|it|these|those|the (?:above|figures?|values?|numbers?))
     (?:the )?other way (?:a)?round, vice versa
 """)
