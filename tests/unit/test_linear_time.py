@@ -26,7 +26,22 @@ from rcwt.packs.grading import grade
 from rcwt.packs.items import Question, Reference
 from rcwt.reader import demands as reader_demands
 from rcwt.reader import text as reader_text
-from rcwt.scoring import answers, fields, judge_reply, normalise, passages, patterns, rules, statements, yes_no
+from rcwt.scoring import (
+    abstentions,
+    answers,
+    assertions,
+    fields,
+    judge_reply,
+    normalise,
+    passages,
+    patterns,
+    quantities,
+    rules,
+    statements,
+    subjects,
+    understood,
+    yes_no,
+)
 from rcwt.study.tasks import load_task
 from rcwt.wire import bodies
 from rcwt.wire.faults import read_error
@@ -39,6 +54,8 @@ ROOM = 600
 
 TEMPLATES = Path(__file__).parents[2] / "resources/templates"
 TASK, ALGORITHMIC = load_task(TEMPLATES / "spec_recall"), load_task(TEMPLATES / "algorithmic")
+DEMANDS = understood.demands_of((TEMPLATES / "spec_recall/instruction.md").read_text(encoding="utf-8"))
+SUBJECT, VALUE = patterns.compile_pattern("backend"), patterns.compile_pattern("1 week")
 ITEMS = [item.id for item in TASK.items]
 FIELDS = [field.id for field in TASK.fields]
 NAMES = [answer.id for answer in ALGORITHMIC.answers]
@@ -67,6 +84,7 @@ PARSERS: dict[str, Parser] = {
     "wire.bodies.whole_number": lambda text: _or_error(bodies.whole_number, text),
     "wire.faults.read_error": lambda text: read_error(500, text),
     "base.declining.declines": declining.declines,
+    "base.declining.DECLINING": declining.DECLINING.search,
     "base.keys.scrub": keys.scrub,
     "base.reasoning.parted": reasoning.parted,
     "base.number_words.value_of": value_of,
@@ -103,8 +121,16 @@ PARSERS: dict[str, Parser] = {
         read_reply(protocol, text, {}) for protocol in ("openai", "anthropic", "gemini")
     ],
     "scoring.answers.declined_answers": lambda text: answers.declined_answers(text, NAMES),
+    # What is kept by its text begins anew with each: see below.
+    "scoring.abstentions.abstained_items": lambda text: abstentions.abstained_items(
+        f"{text} {next(_COUNTED)}", TASK.items[:2], DEMANDS
+    ),
+    "scoring.assertions.asserted": lambda text: assertions.asserted(f"{text} {next(_COUNTED)}", "upper"),
+    "scoring.assertions.clauses": assertions.clauses,
+    "scoring.assertions.standing": lambda text: assertions.standing([text, f"wait, {text}", f"it {text}"]),
     "scoring.answers.read_answers": lambda text: answers.read_answers(text, NAMES),
     "scoring.answers.score_answers": lambda text: answers.score_answers(f"sum_correct{text}", ALGORITHMIC.answers),
+    "scoring.fields.declined_fields": lambda text: fields.declined_fields('{"pg_limit": "' + text, TASK.fields),
     "scoring.fields.read_fields": lambda text: fields.read_fields(text, FIELDS),
     "scoring.fields.right": lambda text: fields.right(f"5 ms {text}", _one_of(TASK.fields, text)),
     "scoring.fields.score_fields": lambda text: fields.score_fields('{"pg_limit": "8 KB", "x": [' + text, TASK.fields),
@@ -112,12 +138,20 @@ PARSERS: dict[str, Parser] = {
     "scoring.normalise.clean": normalise.clean,
     "scoring.normalise.normalise": normalise.normalise,
     "scoring.passages.passages": passages.passages,
+    "scoring.passages.numbered_passages": passages.numbered_passages,
     "scoring.patterns.negated": lambda text: patterns.negated(f"not {text} ", len(text) + 5),
+    "scoring.quantities.one_candidate": quantities.one_candidate,
+    "scoring.quantities.within_bound": lambda text: [quantities.within_bound(text, bound) for bound in ("upper", None)],
     # Outcomes are kept by text: a space at the end makes each of them new.
     "scoring.statements.statements": lambda text: statements.statements(text, NAMES),
     "scoring.yes_no.doubtful": yes_no.doubtful,
     "scoring.yes_no.said": lambda text: [yes_no.said(start + text) for start in ("", "YES ", "not ")],
-    "scoring.rules.judge": lambda text: rules.judge(text + " " * next(_COUNTED), [_one_of(TASK.items, text)]),
+    "scoring.rules.judge": lambda text: rules.judge(text + " " * next(_COUNTED), [_one_of(TASK.items, text)], DEMANDS),
+    "scoring.subjects.another_named": lambda text: subjects.another_named(SUBJECT, text, DEMANDS[4]),
+    "scoring.subjects.another_nearer": lambda text: subjects.another_nearer(
+        SUBJECT, VALUE, f"backend team {text} 1 week"
+    ),
+    "scoring.understood.demands_of": understood.demands_of,
     "base.visible.in_one_line": in_one_line,
     "base.visible.visible": visible,
 }
@@ -390,6 +424,33 @@ _WORDS = (
         "sum correct: ",
     ),
     *("<|im_end|>", "<td>", "<tr", "is YES. ", "the answer to ", "wait, ", "if "),
+    *("not stated ", "n't ", "no value ", "none of ", "unclear ", "it is not ", "1. not stated\n", "the reference "),
+    *(
+        "no, wait ",
+        "... ",
+        ", actually ",
+        "scratch that ",
+        "rather ",
+        "i mean ",
+        "(no ",
+        ", which ",
+        ", and ",
+        " but ",
+        " | ",
+    ),
+    *(
+        "5 or ",
+        "a or b ",
+        "a/b ",
+        "5 ms or 6 ms ",
+        "more than 5 ",
+        "at most ",
+        "limit is ",
+        "over 5 ms fails ",
+        "up to 5 ",
+    ),
+    *("agent 2 ", "said by ", "agent said ", "if ", "perhaps ", "backend team ", "a team ", "limit of a ", '", "1": "'),
+    *("chosen ", "over a ", "instead of ", "instead of 5 ", "would ", "this is wrong ", "Answer 1 reads: "),
     *("sum_correct", "sum_correct ", "sum_correct: YES ", "sum_correct|", "(a)", "YES or ", "NO, it is "),
     *(
         "q1. ",

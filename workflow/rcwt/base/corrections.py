@@ -10,7 +10,7 @@ from rcwt.base.phrases import one_of
 #: Words that say that what stands before them is not meant any more.
 TAKES_BACK = one_of(r"""
     no,? wait, wait,? no, wait, actually,? no, no,? actually, actually, hmm+, corrections?, corrected, sorry, apologies
-    scratch that, strike that, i mean, i meant, make that, or rather, rather(?! than), on second thou?ghts?, on reflection
+    scratch that, strike that, i mean, i meant, make that, or rather, rather, on second thou?ghts?, on reflection
     my mistake, i misread, oops, let me correct(?: that| this)?
 """)
 _LEAD = r"(?:(?:oh|hmm+|ok|okay|so|well|oops|no|but|and|now)\b[,.! …-]{1,4}){0,2}"

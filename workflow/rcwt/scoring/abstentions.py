@@ -10,30 +10,46 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rcwt.base.declining import DECLINING
-from rcwt.base.phrases import one_of
 from rcwt.scoring.assertions import clauses
 from rcwt.scoring.normalise import normalise
 from rcwt.scoring.passages import UNDER, Passage, numbered_passages
+from rcwt.scoring.rules import judge
+from rcwt.scoring.triggers import REFERS_BACK
 
 if TYPE_CHECKING:
     from rcwt.scoring.items import Item
+
+
+def _list(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
 
 #: Letters by which two forms of a word are one: `recommends` and `recommended`.
 _STEM = 6
 #: Words of a demand and of a fact that both must hold, for the one to ask for the other.
 _SHARED = 2
-_EMPTY = re.compile(
-    one_of("""
-    about, against, also, and, are, been, both, does, for, from, gives?, giving, given, has, have, how, into, its, long
-    many, much, not, out, per, says?, seconds?, states?, stated, takes?, team, than, that, the, their, them, they, this
-    under, unit, was, what, which, with
-    """)
-)
+_EMPTY = _list("""
+    about against also and are been both does for from give given gives giving has have how into its long many
+    much not of on or out per say says second state stated states takes team than that the their them they this
+    under unit was what which with
+""")
+#: Words of a clause that declines which name the material or the answer, and nothing that is asked for.
+_MATERIAL = _list("""
+    abstain all although answer answered any anywhere appear applicable available before but can cannot
+    concerning contain context could cover covered data defined demand determine determined disclose document
+    either enough excerpt far figure figures find five found four here include included indicate indicated
+    information item itself know known list listed material mention mentioned missing name named neither none
+    nor nothing nowhere number omitted one only part parts passage please point portion present prompt provide
+    provided question recorded reference regarding reply reported reveal saw section see seen show shown silent
+    six sorry source specified specify stop stops supplied tell text there therefore these those though three
+    two unable unfortunately unknown value values visible within yet you your
+""")
+_WHY = re.compile(r"\b(?:why|when|where|who)\W*\Z")
 _WORD = re.compile(r"[a-z]{3,}")
 
 
 def abstained_items(text: str, items: Sequence["Item"], demands: Sequence[str] = ()) -> tuple[str, ...]:
-    """The ids of the items that `text` declines to state, in their order; `demands` as in `rcwt.scoring.rules`."""
+    """The ids of the items that `text` declines to state, in their order; `demands` as `rcwt.scoring.rules` has them."""
     return _abstained(text, tuple(items), tuple(demands))
 
 
@@ -46,9 +62,12 @@ def _abstained(text: str, items: tuple["Item", ...], demands: tuple[str, ...]) -
     for passage in found:
         if not DECLINING.search(passage.text):
             continue
-        candidates = asked.get(passage.number or 0, () if numbered else items)
-        declined |= {item.id for item in _meant(passage, candidates)}
-    return tuple(item.id for item in items if item.id in declined)
+        number = passage.number or 0
+        candidates = asked.get(number, () if numbered else items)
+        demand = demands[number - 1] if 0 < number <= len(demands) else ""
+        declined |= {item.id for item in _meant(passage, candidates, demand)}
+    scores = judge(text, items, demands)
+    return tuple(item.id for item in items if item.id in declined and scores[item.id] == 0)
 
 
 def _asked(items: Sequence["Item"], demands: Sequence[str]) -> dict[int, tuple["Item", ...]]:
@@ -63,15 +82,22 @@ def _asked(items: Sequence["Item"], demands: Sequence[str]) -> dict[int, tuple["
     return found
 
 
-def _meant(passage: Passage, candidates: Sequence["Item"]) -> Sequence["Item"]:
-    """Those of the candidates that the declining clauses of a passage name; all of them where they name none."""
+def _meant(passage: Passage, candidates: Sequence["Item"], demand: str) -> Sequence["Item"]:
+    """Those of the candidates that the declining clauses of a passage name.
+
+    All of them where the clauses name nothing; none where they name another thing: "Linde. Its price is not stated."
+    """
     said = set[str]()
     for clause in _declining(passage.text):
-        said |= _words(clause)
+        # "this is not stated" is about what stands before, and "it is not stated why" about something else.
+        if _WHY.search(clause):
+            return ()
+        said |= frozenset() if REFERS_BACK.match(clause) else _words(clause)
     facts = {item.id: _words(item.statement) for item in candidates}
     common = frozenset.intersection(*facts.values()) if len(facts) > 1 else frozenset()
     named = [item for item in candidates if (facts[item.id] - common) & said]
-    return named or candidates
+    other = said - _words(demand) - _MATERIAL_WORDS - common
+    return named or (() if other and not said & (_words(demand) | common) else candidates)
 
 
 def _declining(passage: str) -> Iterator[str]:
@@ -80,14 +106,13 @@ def _declining(passage: str) -> Iterator[str]:
     for part in passage.split(UNDER):
         for clause in clauses(part):
             if DECLINING.search(clause):
-                yield f"{label} {clause}" if len(clause.split()) < _SHORT else clause
+                yield clause if _words(clause) - _MATERIAL_WORDS else f"{label} {clause}"
             label = clause
 
 
-#: Words of a clause that says nothing of what it is about.
-_SHORT = 6
-
-
 def _words(text: str) -> frozenset[str]:
-    words = (word.rstrip("s") for word in _WORD.findall(normalise(text)) if not _EMPTY.fullmatch(word))
+    words = (word.rstrip("s") for word in _WORD.findall(normalise(text)) if word not in _EMPTY)
     return frozenset(word[:_STEM] for word in words if len(word) > 2)
+
+
+_MATERIAL_WORDS = _words(" ".join(_MATERIAL))

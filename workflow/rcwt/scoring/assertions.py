@@ -2,9 +2,8 @@
 
 A small layer for every task, after NegEx (Chapman et al. 2001, J. Biomed. Inform. 34) and ConText (Harkema et al. 2009,
 J. Biomed. Inform. 42): a trigger (`rcwt.scoring.triggers`) has a scope, which ends where its clause ends. `not` acts
-forwards, `is not` on the whole clause, as do words of doubt, what declines (`rcwt.base.declining`) and words of
-somebody else. Of two candidates neither is asserted (`rcwt.scoring.quantities`), and of a correction nothing that
-stands before it.
+forwards, `is not` on the whole clause, as do words of doubt, what declines (`rcwt.base.declining`) and words of somebody
+else. Of two candidates neither is asserted (`rcwt.scoring.quantities`); of a correction, what stands before it is not.
 
 All works on normalised text (`rcwt.scoring.normalise`), and only takes text out: patterns are then read on the rest.
 """
@@ -22,20 +21,19 @@ from rcwt.scoring.quantities import QUANTITY, TAKEN, Bound, one_candidate, withi
 _PART = " | "
 #: Characters behind a correction in which its value stands.
 _NEAR = 60
-#: Words of a clause that says no more than how sure the one before it is: "8KB (I think)".
-_ASIDE = 4
 
 
 @lru_cache(maxsize=8192)
-def asserted(passage: str, bound: Bound = None) -> str:
+def asserted(passage: str, bound: Bound = None, *, candidates: bool = True) -> str:
     """`passage` with what it does not assert taken out; `bound` is what the fact at hand may be stated with.
 
-    Each of its parts (a heading, a label, the sentence) is read by itself.
+    Each of its parts (a heading, a label, the sentence) is read by itself. Without `candidates`, two values beside
+    each other stay, for a reader that has a rule of its own for them.
     """
     parts = passage.split(_PART)
     answers = [*parts[1:], ""]
     return _PART.join(
-        _asked(part, answer) if part.endswith("?") else _part(part, bound)
+        _asked(part, answer) if part.endswith("?") else _part(part, bound, candidates=candidates)
         for part, answer in zip(parts, answers, strict=True)
     )
 
@@ -51,7 +49,7 @@ def standing(sentences: Sequence[str]) -> list[str]:
         if kept and triggers.CORRECTS_BEFORE.match(plain):
             kept[-1] = f"{kept[-1].rstrip('. ')} - {sentence}"
             continue
-        if kept and triggers.REFERS_BACK.match(plain) and _disclaims(plain):
+        if kept and _takes_away(plain):
             kept[-1] = ""
         kept.append(sentence)
     return [sentence for sentence in kept if sentence]
@@ -60,6 +58,13 @@ def standing(sentences: Sequence[str]) -> list[str]:
 def clauses(text: str) -> list[str]:
     """The clauses of a passage, its headings and labels among them."""
     return [text[start:end] for start, end in _clauses(text)]
+
+
+def _takes_away(sentence: str) -> bool:
+    """Whether a sentence in lower case says of the one before that it is not so, or not the material's."""
+    if triggers.DISOWNS.match(sentence) or triggers.RETRACTS.match(sentence):
+        return True
+    return bool(triggers.REFERS_BACK.match(sentence)) and _disclaims(sentence)
 
 
 def _disclaims(sentence: str) -> bool:
@@ -74,14 +79,9 @@ def _asked(question: str, answer: str) -> str:
     return QUANTITY.sub(TAKEN, question) if answer and triggers.ASKS_WHAT.search(question) else TAKEN
 
 
-def undenied(text: str) -> str:
-    """A normalised text without what it takes back, denies, doubts or declines; bounds and candidates stay."""
-    return _without_scopes(triggers.COMPARED.sub("beside", _corrected(text)))
-
-
-def _part(text: str, bound: Bound) -> str:
-    text = triggers.COMPARED.sub("beside", _corrected(text))
-    return _without_scopes(one_candidate(within_bound(text, bound)))
+def _part(text: str, bound: Bound, *, candidates: bool) -> str:
+    text = within_bound(triggers.COMPARED.sub("beside", _corrected(text)), bound)
+    return _without_scopes(one_candidate(text) if candidates else text)
 
 
 def _corrected(text: str) -> str:
@@ -97,8 +97,9 @@ def _corrected(text: str) -> str:
 
 
 def _without_last(text: str, *, number: bool) -> str:
-    if number and (last := last_match(QUANTITY, text)):
-        return text[: last.start(1)] + TAKEN + text[last.end(1) :]
+    if number:
+        last = last_match(QUANTITY, text)
+        return text[: last.start(1)] + TAKEN + text[last.end(1) :] if last else text
     before, _, word = text.rstrip(" ,.;:-").rpartition(" ")
     return f"{before} {TAKEN}" if word else text
 
@@ -110,15 +111,12 @@ def _without_scopes(text: str) -> str:
     for place, (start, end) in enumerate(spans):
         clause = text[start:end]
         disclaimed = any(trigger.search(clause) for trigger in (triggers.OF_OTHERS, triggers.OWN_KNOWLEDGE, DECLINING))
-        if disclaimed and triggers.REFERS_BACK.match(clause):
+        back = triggers.REFERS_BACK.match(clause) or triggers.SAYS_IT.search(clause)
+        if (disclaimed and back) or triggers.RETRACTS.match(clause):
             gone = place
-        doubted = triggers.DOUBTS.search(clause) or triggers.OWN_KNOWLEDGE.search(clause)
-        if doubted and kept and len(clause.split()) <= _ASIDE:
-            kept[-1] = TAKEN
+        doubted = triggers.DOUBTS.search(clause) or triggers.SUPPOSES.match(clause)
         denied = disclaimed or doubted or triggers.NEGATES_CLAUSE.search(clause)
-        # What a relative clause goes on about stays named: "instead of LISTEN/NOTIFY, whose limit is 8 KB".
-        goes_on = place + 1 < len(spans) and triggers.RELATIVE.match(text, spans[place + 1][0])
-        kept.append(TAKEN if denied else clause if goes_on else _before_denial(clause))
+        kept.append(TAKEN if denied else _before_denial(clause))
     kept[:gone] = [TAKEN] * gone
     ends = [0, *(end for _, end in spans)]
     between = [text[end:start] for end, (start, _) in zip(ends, spans, strict=False)]

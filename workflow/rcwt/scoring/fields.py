@@ -7,8 +7,7 @@ A field's rule is data (`rcwt.scoring.items.ExactField`). Its value is brought t
 (`rcwt.scoring.normalise`) and read with the pattern language of the rule judge (`rcwt.scoring.patterns`):
 
 1. a value that one of `reject` matches is wrong;
-2. what it does not assert (`rcwt.scoring.assertions`: a denial, a doubt, a question) is taken out, and so is what
-   `aside` matches: the value of another thing that may be named beside the field's own;
+2. what it does not assert (`rcwt.scoring.assertions`: a denial, a doubt, a question) is taken out; so is what `aside` matches is taken out: the value of another thing that may be named beside the field's own;
 3. one of `accept` must be found in the rest, and what it matches is taken out;
 4. what is left must hold no second value: none of `others`, no number with one of `units`, and none that "or" joins on
    ("not 16 KB" is none: it is not said);
@@ -22,9 +21,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from rcwt.base.declining import declines
-from rcwt.scoring.assertions import undenied
+from rcwt.scoring.assertions import asserted
 from rcwt.scoring.normalise import normalise
 from rcwt.scoring.patterns import compile_pattern, negated
+from rcwt.scoring.quantities import bound_of
 
 if TYPE_CHECKING:
     from rcwt.scoring.items import ExactField
@@ -159,7 +159,7 @@ def right(answer: str, field: "ExactField", others: Collection[str] = ()) -> boo
         return False
     if any(compile_pattern(source).found_in(text) for source in field.reject):
         return False
-    text = "" if text.endswith("?") else undenied(text)
+    text = asserted(text, bound_of(" ".join(field.evidence.strict)), candidates=False)
     for source in field.aside:
         text = compile_pattern(source).taken_out(text, _TAKEN)
     accepted = [compile_pattern(pattern) for pattern in field.accept]

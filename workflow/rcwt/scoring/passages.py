@@ -20,12 +20,12 @@ _HEADING = re.compile(r"\s{0,3}(#{1,6})\s+")
 _ITEM = re.compile(r"^(\s*)(?:([-*+•‣◦▪])|\(?(?:\d{1,2}|[a-zA-Z])[.)])\s+(?=\S)(.*)$")
 # `2. …`, `**2.**`, `### 2`, `(2)`, `Answer 2 reads:`, `| 2 | …`, `"2": …`
 _ANSWER_NUMBER = re.compile(
-    r"[ \t]{0,3}(?:[-+•>|#{,][-+•>|#{, ]{0,8})?(?:\*\*|__|\*)?[(\[]?"
-    r"(?:(?:answer|demand|point|item|question|section|no\.?|q)[ \t]{0,2}#?)?[ \t]{0,2}"
-    r"(?:(\d{1,2})(?:[.):\]](?=\s|\*|_|$)|(?=[ \t]{0,3}(?:\||reads\b|[-–—] |\*\*|$)))"
-    r"|\"(\d{1,2})[^\"\n]{0,40}\"[ \t]{0,3}:)",
+    r"[ \t]{0,3}(?:[-+•>|#{,][-+•>|#{, ]{0,8})?(?:\*\*|__|\*)?[(\[]?(?:(?:answer|demand|point|item|question|section|no\.?|q)[ \t]{0,2}#?)?[ \t]{0,2}"
+    r"(?:(\d{1,2})(?:[.):\]](?=\s|\*|_|$)|(?=[ \t]{0,3}(?:\||reads\b|[-–—] |\*\*|$)))|\"(\d{1,2})[^\"\n]{0,40}\"[ \t]{0,3}:)",
     re.IGNORECASE,
 )
+# The next numbered member of a JSON object is a line of its own.
+_MEMBER = re.compile(r"(?<=\"),[ \t]{0,3}(?=\"\d{1,2}\"[ \t]{0,3}:)")
 _TABLE_RULE = re.compile(r"\s*+\|?+\s*+:?+-++:?+\s*+(?:\|\s*+:?+-++:?+\s*+)*+\|?+\s*+$")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
@@ -68,7 +68,7 @@ def passages(text: str) -> list[str]:
 def numbered_passages(text: str) -> list[Passage]:
     """`passages`, each with the number of the answer that it stands in, where the text numbers its answers."""
     outline = _Outline(repeatable=_MOST_REPEATED * len(text) + _REPEATED_ANYWAY)
-    lines = _BREAK.sub("\n", text).replace("\r\n", "\n").split("\n")
+    lines = _MEMBER.sub(",\n", _BREAK.sub("\n", text)).replace("\r\n", "\n").split("\n")
     for place, line in enumerate(lines):
         mark = _ANSWER_NUMBER.match(line)
         if mark:

@@ -1,4 +1,4 @@
-"""Numbers that a normalised text gives as values: not as a mere bound, and not as one of two candidates."""
+"""Numbers that a text gives as values: not as a mere bound, and not as one of two candidates. All on normalised text."""
 
 import re
 from functools import lru_cache
@@ -20,22 +20,30 @@ QUANTITY = re.compile(rf"({NUMBER})({_UNIT})")
 _LARGER = "(?:larger|greater|more|bigger|longer|higher)"
 _NOT = r"(?:\b(?:not|never|cannot|no)|n't)"
 _UPPER = re.compile(
-    rf"(?:{_NOT} (?:be |exceed |get |grow |become )?(?:any )?{_LARGER}(?: than)?"
-    rf"|{_NOT}(?: [a-z/-]+){{1,6}}? {_LARGER} than"
-    rf"|{_NOT} exceed|\b"
+    rf"(?:{_NOT} (?:be |exceed |get |grow |become )?(?:any )?{_LARGER}(?: than)?|{_NOT}(?: [a-z/-]+){{1,6}}? {_LARGER} than"
+    rf"|{_NOT} exceed|{_NOT}(?: [a-z/-]+){{1,4}}? (?:above|over|beyond)|\b"
     + one_of("""
-    at most, no more than, not more than, no larger than, max(?:imum)?(?: of)?, less than, fewer than, under
-    below, smaller than, lower than, shorter than, as much as, as many as, no longer than
+    at most, no more than, not more than, no larger than, max(?:imum)?(?: of)?, less than, fewer than, under, below
+    smaller than, lower than, shorter than, as much as, as many as, no longer than
     """)
     + r"|[<≤]=?) ?"
 )
 _LOWER = re.compile(
-    r"(?:\b"
+    rf"(?:{_NOT}(?: [a-z/-]+){{1,4}}? (?:below|under)|\b"
     + one_of("""
     at least, no (?:less|fewer) than, not (?:less|fewer) than, more than, over, above, exceed(?:s|ed|ing)?, greater than
     larger than, higher than, longer than, beyond, min(?:imum)?(?: of)?, upwards? of, in excess of
     """)
     + r"|[>≥]=?) ?"
+)
+# What lies above a limit is refused: that states the limit.
+_REFUSED_ABOVE = re.compile(
+    r"\b(?:above|over|exceeding|beyond|in excess of|(?:larger|greater|more|bigger|longer|higher) than) (\d[^.;,]{0,60}?)"
+    r" (?:(?:is|are|will be|gets?) (?:not [a-z]+|rejected|refused|forbidden|prohibited|dropped|truncated)|fails?|cannot(?: [a-z]+){1,3})\b"
+)
+# A limit that is less than a number is another one.
+_BOUNDED_LIMIT = re.compile(
+    r"\b(?:limit|max(?:imum)?|cap|ceiling)\b[^.;,|]{0,40}? (?:is|was|lies)(?: at)? (?:(?:less|lower|smaller|fewer) than|under|below) \d[\d.]*"
 )
 _UNIT_WORDS = r"(?: [a-z/]+){0,3}?"
 _UPPER_BEHIND = re.compile(
@@ -46,9 +54,9 @@ _LOWER_BEHIND = re.compile(
 )
 _FAR = 60  # characters in which a bound stands before its number, or behind it
 _LIMIT = re.compile(
-    r"\b(?:limit\w*|max\w*|cap(?:s|ped|acity)?|at most|up to|no more than|ceiling|longest|largest)\b",
+    rf"\b{one_of('limit[a-z]*, max[a-z]*, cap[a-z]*, at most, up to, no more than, ceiling, longest, largest')}\b"
 )
-_LEAST = re.compile(r"\b(?:min(?:imum)?|at least|no (?:less|fewer) than|floor|smallest|shortest)\b")
+_LEAST = re.compile(rf"\b{one_of('min(?:imum)?, at least, no (?:less|fewer) than, floor, smallest, shortest')}\b")
 
 _OTHER = one_of("or, and/or, /, perhaps, maybe, possibly, alternatively, otherwise")
 _PERHAPS = one_of("maybe, perhaps, even, possibly, alternatively, rather, else")
@@ -59,18 +67,51 @@ _OTHER_NAME = re.compile(
     r"(?P<one>[\w.-]*\w) ?(?: or | / | ?and/or )(?:the |an? |option |perhaps |maybe |else )?(?P<other>\w[\w.-]*)"
 )
 #: Words beside "or" that are no candidate for anything.
-_NO_NAME = re.compile(
-    one_of("""
-    so, more, less, fewer, later, not, others?, another, similar, its, their, his, her, rather, better, worse, both, all
-    any, some, even, whatever, again, earlier, equal, equivalent, higher, lower, longer, shorter, two, otherwise, simply
-    maybe, perhaps
-    """)
+_NO_NAME = frozenset(
+    [
+        "so",
+        "more",
+        "less",
+        "fewer",
+        "later",
+        "not",
+        "other",
+        "others",
+        "another",
+        "similar",
+        "its",
+        "their",
+        "his",
+        "her",
+        "rather",
+        "better",
+        "worse",
+        "both",
+        "all",
+        "any",
+        "some",
+        "even",
+        "whatever",
+        "again",
+        "earlier",
+        "equal",
+        "equivalent",
+        "higher",
+        "lower",
+        "longer",
+        "shorter",
+        "two",
+        "otherwise",
+        "simply",
+        "maybe",
+        "perhaps",
+    ]
 )
 _PAIRED = re.compile(rf"{NUMBER}{_UNIT} / {NUMBER}")
 _TWO_SUBJECTS = re.compile(r" / | vs\.? |\band\b")
 #: Bytes, and seconds, of a unit; of a kilobyte either kind, of a week its working days.
 _SIZES = {"byte": 1.0, "kb": 1e3, "kib": 1024.0, "mb": 1e6, "gb": 1e9}
-_TIMES = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "hour": 3.6e3, "day": 8.64e4, "week": 6.05e5, "month": 2.63e6}
+_TIMES = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "hour": 3.6e3, "day": 8.64e4, "week": 6.048e5, "month": 2.63e6}
 _SAME = (0.7, 1.45)
 
 
@@ -82,9 +123,11 @@ def bound_of(statement: str) -> Bound:
 
 def within_bound(text: str, bound: Bound) -> str:
     """`text` without numbers that it only bounds, but for the bound that the fact is: that bound is taken off."""
+    if bound == "upper":
+        text = _REFUSED_ABOVE.sub(r"\1", _BOUNDED_LIMIT.sub(TAKEN, text))
     for kind, before, behind in (("upper", _UPPER, _UPPER_BEHIND), ("lower", _LOWER, _LOWER_BEHIND)):
         if kind == bound:
-            text = _before_number(before).sub(" ", text)
+            text = _before_number(before).sub(" ", text)  # "up to" is no bound of its own: it may be how a rate is told
             continue
         pieces, at = [], 0
         for quantity in QUANTITY.finditer(text):
@@ -99,7 +142,7 @@ def within_bound(text: str, bound: Bound) -> str:
 
 @lru_cache(maxsize=2)
 def _before_number(pattern: re.Pattern[str]) -> re.Pattern[str]:
-    return re.compile(rf"{pattern.pattern}(?=\d)")
+    return re.compile(rf"{pattern.pattern}(?=-?\d)")
 
 
 def one_candidate(text: str) -> str:
@@ -155,7 +198,7 @@ def _one_name(text: str) -> str:
     pieces, at = [], 0
     for pair in _OTHER_NAME.finditer(text):
         one, other = pair["one"], pair["other"]
-        if any(map(_NO_NAME.fullmatch, (one, other))) or one.isdigit() or other[0].isdigit():
+        if one in _NO_NAME or other in _NO_NAME or one.isdigit() or other[0].isdigit():
             continue
         # In a label a slash joins what it names.
         if "/" in pair[0] and "or" not in pair[0] and (paired or last_label >= pair.end()):

@@ -13,16 +13,19 @@ Under the number of a demand its subject is understood: in "4. ProseMirror is th
 what. It names no value, and what it says never makes a claim alone.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from rcwt.base.declining import DECLINING
 from rcwt.scoring.assertions import asserted, clauses
 from rcwt.scoring.normalise import normalise
-from rcwt.scoring.passages import UNDER, numbered_passages
+from rcwt.scoring.passages import UNDER, Passage, numbered_passages
 from rcwt.scoring.patterns import Pattern, compile_pattern
 from rcwt.scoring.quantities import bound_of
+from rcwt.scoring.subjects import another_named, another_nearer
 
 if TYPE_CHECKING:
     from rcwt.scoring.items import Alternative, Item
@@ -38,6 +41,9 @@ def judge(text: str, items: Sequence["Item"], demands: Sequence[str] = ()) -> di
     return dict(zip((item.id for item in items), outcome, strict=True))
 
 
+_LONG_WORD = re.compile(r"[a-z]{4,}")
+
+
 @dataclass(frozen=True)
 class _Passage:
     """What a passage asserts, and the demand under whose number it stands, both normalised."""
@@ -49,12 +55,31 @@ class _Passage:
 @lru_cache(maxsize=256)
 def _outcome(text: str, items: tuple["Item", ...], demands: tuple[str, ...]) -> tuple[int, ...]:
     # Kept, because all trials of a deterministic model give one text.
-    asked = [normalise(demand).strip() for demand in demands]
-    found = [
-        (passage.text, asked[passage.number - 1] if passage.number and passage.number <= len(asked) else "")
-        for passage in numbered_passages(text)
-    ]
+    found = list(_understood(numbered_passages(text), [normalise(demand).strip() for demand in demands]))
     return tuple(int(_states(found, item, _others(item, items))) for item in items)
+
+
+def _understood(found: Sequence[Passage], asked: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each passage with the demand that is understood in it; none is, once the reply has declined that demand."""
+    declined: set[int] = set()
+    for passage in found:
+        number = passage.number or 0
+        demand = asked[number - 1] if 0 < number <= len(asked) and number not in declined else ""
+        declining = DECLINING.search(passage.text) if demand else None
+        if declining is None:
+            yield passage.text, demand
+            continue
+        yield passage.text[: declining.start()], demand
+        yield passage.text, ""
+        if _answers(passage.text, declining, demand):
+            declined.add(number)
+
+
+def _answers(passage: str, declining: "re.Match[str]", demand: str) -> bool:
+    """Whether what declines stands alone, or declines what the demand names."""
+    clause = next((one for one in clauses(passage) if declining[0] in one), "")
+    words = _LONG_WORD.findall(clause.replace(declining[0], " "))
+    return not words or any(word in demand for word in words)
 
 
 def _states(found: Sequence[tuple[str, str]], item: "Item", others: Sequence[Pattern]) -> bool:
@@ -97,10 +122,17 @@ def _says(together: Sequence[Pattern], passage: _Passage, others: Sequence[Patte
     values = [pattern for pattern in together if pattern.names_number] or list(together[-1:])
     if not all(pattern.found_in(passage.text) for pattern in values):
         return False
-    if not all(
-        pattern.found_in(passage.text) or (passage.demand and pattern.found_in(passage.demand))
-        for pattern in subjects
-        if pattern not in values
+    for subject in subjects:
+        if subject in values or subject.found_in(passage.text):
+            continue
+        if not (passage.demand and subject.found_in(passage.demand)) or another_named(
+            subject, passage.text, passage.demand
+        ):
+            return False
+    if (
+        subjects
+        and subjects[0] not in values
+        and all(another_nearer(subjects[0], value, passage.text) for value in values)
     ):
         return False
     return any(
