@@ -9,6 +9,7 @@ import yaml
 from judge_helpers import record, response
 
 from rcwt.analysis.cells import POOLED, cells
+from rcwt.base.reasoning import USUAL
 from rcwt.base.records import PromptSize, TrialRecord, write_records
 from rcwt.calls import requests as calls
 from rcwt.calls.responses import Request
@@ -71,7 +72,7 @@ def test_the_record_says_cut_and_the_kept_response_what_was_read() -> None:
     asked = [Request("e", "m", (("user", "Q"),), {"max_tokens": 9}, "coord_first", sample) for sample in range(2)]
     size = PromptSize(tokens=4097, ratio=1.0, overhead=70)
     kept = [response("No.", prompt=count, prompt_size=size) for count in (1000, 4160)]
-    cut, whole = calls.records({**prompt, "prompt_sha256": "x"}, "t", asked, kept)
+    cut, whole = calls.records({**prompt, "prompt_sha256": "x"}, "t", asked, kept, USUAL)
     assert (cut.response.status, whole.response.status, kept[0].status) == ("prompt_cut", "ok", "ok")
     assert TrialRecord.model_validate_json(cut.model_dump_json()) == cut
 

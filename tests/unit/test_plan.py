@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from rcwt.base.digests import digest
+from rcwt.base.reasoning import USUAL
 from rcwt.base.records import Response, Usage
 from rcwt.base.request import Request
 from rcwt.calls.kept_bodies import KeptBody
@@ -227,7 +228,7 @@ def test_what_is_kept_under_another_spelling_is_not_asked_again_nor_judged_again
         cache.locate(asked)
         assert (request.key, cache.get(request.key)) == (former, response(5))
         prompt = {"condition": first, "prompt_sha256": "0" * 64}
-        assert records(prompt, "paid", [request], [response(5)])[0].request_key == former
+        assert records(prompt, "paid", [request], [response(5)], USUAL)[0].request_key == former
 
 
 def spelled_request(study: Study, condition: str) -> Request:

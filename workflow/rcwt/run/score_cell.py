@@ -16,10 +16,10 @@ from rcwt.config.schema import HUMAN_JUDGE, RULES_JUDGE
 from rcwt.scoring.by_form import by_answers, by_fields
 from rcwt.scoring.by_human import by_human, read_audit_scores
 from rcwt.scoring.by_packs import by_packs
-from rcwt.scoring.by_rules import by_rules
+from rcwt.scoring.by_rules import by_rules, with_abstentions
 from rcwt.scoring.items import Item
 from rcwt.scoring.model_judge import by_model
-from rcwt.scoring.outcomes import CellScores, TrialScores, unscored, with_abstentions
+from rcwt.scoring.outcomes import CellScores, TrialScores, unscored
 from rcwt.scoring.patterns import RunawayPatternError
 from rcwt.study.tasks import runaway
 

@@ -16,8 +16,8 @@ from rcwt.packs.items import LETTERS, Benchmark, Question, Reference
 from rcwt.packs.numerals import number
 from rcwt.scoring.by_form import by_answers, by_fields
 from rcwt.scoring.by_packs import by_packs
-from rcwt.scoring.by_rules import by_rules
-from rcwt.scoring.outcomes import TrialScores, with_abstentions
+from rcwt.scoring.by_rules import by_rules, with_abstentions
+from rcwt.scoring.outcomes import TrialScores
 from rcwt.scoring.patterns import RunawayPatternError
 from rcwt.study.tasks import Task, runaway
 
