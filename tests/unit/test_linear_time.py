@@ -18,14 +18,30 @@ import pytest
 
 import rcwt
 from rcwt.base import declining, keys, reasoning
+from rcwt.base.number_words import value_of
 from rcwt.base.visible import in_one_line, visible
-from rcwt.packs import drop, letters, numerals, spans
+from rcwt.packs import corrections, drop, letters, numerals, plain_spans, spans, surface
 from rcwt.packs.answers import answer_lines
 from rcwt.packs.grading import grade
 from rcwt.packs.items import Question, Reference
 from rcwt.reader import demands as reader_demands
 from rcwt.reader import text as reader_text
-from rcwt.scoring import answers, fields, judge_reply, normalise, passages, patterns, rules, statements, yes_no
+from rcwt.scoring import (
+    abstentions,
+    answers,
+    assertions,
+    fields,
+    judge_reply,
+    normalise,
+    passages,
+    patterns,
+    quantities,
+    rules,
+    statements,
+    subjects,
+    understood,
+    yes_no,
+)
 from rcwt.study.tasks import load_task
 from rcwt.wire import bodies
 from rcwt.wire.faults import read_error
@@ -38,6 +54,8 @@ ROOM = 600
 
 TEMPLATES = Path(__file__).parents[2] / "resources/templates"
 TASK, ALGORITHMIC = load_task(TEMPLATES / "spec_recall"), load_task(TEMPLATES / "algorithmic")
+DEMANDS = understood.demands_of((TEMPLATES / "spec_recall/instruction.md").read_text(encoding="utf-8"))
+SUBJECT, VALUE = patterns.compile_pattern("backend"), patterns.compile_pattern("1 week")
 ITEMS = [item.id for item in TASK.items]
 FIELDS = [field.id for field in TASK.fields]
 NAMES = [answer.id for answer in ALGORITHMIC.answers]
@@ -47,6 +65,7 @@ QUESTIONS = (
     Question(id="2", text="?", options=OPTIONS, references=(Reference(kind="letter", values=("B",)),)),
     Question(id="3", text="?", passage="…", references=(Reference(kind="spans", values=("a dog", "two dogs")),)),
 )
+PLAIN = [Reference(kind="date", values=("12 May 1854",)), Reference(kind="number", values=("12",))]
 KEY = "sk-ant--api03__AbCdEfGhIj-KlMnOpQrSt--uVwXyZ"
 
 Parser = Callable[[str], object]
@@ -65,17 +84,30 @@ PARSERS: dict[str, Parser] = {
     "wire.bodies.whole_number": lambda text: _or_error(bodies.whole_number, text),
     "wire.faults.read_error": lambda text: read_error(500, text),
     "base.declining.declines": declining.declines,
+    "base.declining.DECLINING": declining.DECLINING.search,
     "base.keys.scrub": keys.scrub,
     "base.reasoning.parted": reasoning.parted,
+    "base.number_words.value_of": value_of,
     "packs.answers.answer_lines": answer_lines,
+    "packs.corrections.amends": corrections.amends,
+    "packs.corrections.corrects": corrections.corrects,
+    "packs.corrections.hedged": corrections.hedged,
+    "packs.corrections.resolved": lambda text: [corrections.resolved(start + text) for start in ("", "not ", "50, ")],
     "packs.drop.split_context": drop.split_context,
     "packs.grading.grade": lambda text: [grade(start + text, QUESTIONS, cut=False) for start in ("", "ANSWER 3: ")],
     "packs.letters.letter": lambda text: [letters.letter(start + text, OPTIONS) for start in ("", "(A)", "the answer")],
     "packs.numerals.number": lambda text: [numerals.number(start + text) for start in ("", "12", "1 2")],
     "packs.numerals.unwrapped": numerals.unwrapped,
+    "packs.plain_spans.agrees": lambda text: plain_spans.agrees(text, text + "x"),
+    "packs.plain_spans.plain_form": plain_spans.plain_form,
+    "packs.plain_spans.plain_score": lambda text: plain_spans.plain_score(text, PLAIN),
     "packs.spans.normalise": spans.normalise,
     "packs.spans.readings": spans.readings,
     "packs.spans.score": lambda text: spans.score(text, [("a dog", "two dogs"), ("12",)]),
+    "packs.surface.narrow": surface.narrow,
+    "packs.surface.spoken": surface.spoken,
+    "packs.surface.surface": surface.surface,
+    "packs.surface.unlatexed": surface.unlatexed,
     "reader.demands.answer_lines": lambda text: reader_demands.answer_lines(f"ANSWER n: {text}", text),
     "reader.demands.asks_judgement": reader_demands.asks_judgement,
     "reader.demands.demands": reader_demands.demands,
@@ -89,8 +121,16 @@ PARSERS: dict[str, Parser] = {
         read_reply(protocol, text, {}) for protocol in ("openai", "anthropic", "gemini")
     ],
     "scoring.answers.declined_answers": lambda text: answers.declined_answers(text, NAMES),
+    # What is kept by its text begins anew with each: see below.
+    "scoring.abstentions.abstained_items": lambda text: abstentions.abstained_items(
+        f"{text} {next(_COUNTED)}", TASK.items[:2], DEMANDS
+    ),
+    "scoring.assertions.asserted": lambda text: assertions.asserted(f"{text} {next(_COUNTED)}", "upper"),
+    "scoring.assertions.clauses": assertions.clauses,
+    "scoring.assertions.standing": lambda text: assertions.standing([text, f"wait, {text}", f"it {text}"]),
     "scoring.answers.read_answers": lambda text: answers.read_answers(text, NAMES),
     "scoring.answers.score_answers": lambda text: answers.score_answers(f"sum_correct{text}", ALGORITHMIC.answers),
+    "scoring.fields.declined_fields": lambda text: fields.declined_fields('{"pg_limit": "' + text, TASK.fields),
     "scoring.fields.read_fields": lambda text: fields.read_fields(text, FIELDS),
     "scoring.fields.right": lambda text: fields.right(f"5 ms {text}", _one_of(TASK.fields, text)),
     "scoring.fields.score_fields": lambda text: fields.score_fields('{"pg_limit": "8 KB", "x": [' + text, TASK.fields),
@@ -98,12 +138,20 @@ PARSERS: dict[str, Parser] = {
     "scoring.normalise.clean": normalise.clean,
     "scoring.normalise.normalise": normalise.normalise,
     "scoring.passages.passages": passages.passages,
+    "scoring.passages.numbered_passages": passages.numbered_passages,
     "scoring.patterns.negated": lambda text: patterns.negated(f"not {text} ", len(text) + 5),
+    "scoring.quantities.one_candidate": quantities.one_candidate,
+    "scoring.quantities.within_bound": lambda text: [quantities.within_bound(text, bound) for bound in ("upper", None)],
     # Outcomes are kept by text: a space at the end makes each of them new.
     "scoring.statements.statements": lambda text: statements.statements(text, NAMES),
     "scoring.yes_no.doubtful": yes_no.doubtful,
     "scoring.yes_no.said": lambda text: [yes_no.said(start + text) for start in ("", "YES ", "not ")],
-    "scoring.rules.judge": lambda text: rules.judge(text + " " * next(_COUNTED), [_one_of(TASK.items, text)]),
+    "scoring.rules.judge": lambda text: rules.judge(text + " " * next(_COUNTED), [_one_of(TASK.items, text)], DEMANDS),
+    "scoring.subjects.another_named": lambda text: subjects.another_named(SUBJECT, text, DEMANDS[4]),
+    "scoring.subjects.another_nearer": lambda text: subjects.another_nearer(
+        SUBJECT, VALUE, f"backend team {text} 1 week"
+    ),
+    "scoring.understood.demands_of": understood.demands_of,
     "base.visible.in_one_line": in_one_line,
     "base.visible.visible": visible,
 }
@@ -234,6 +282,59 @@ _WORDS = (
         "[ANSWER 3: a;",
         "ANSWER 3: a and ",
     ),
+    *("<think>", "</think>", "<|im_end|>", "<|", "</s>", "<s>1</s> ", "<s>1", "[INST", "~~1~~ ", "~~ANSWER"),
+    *(
+        "\\frac{",
+        "\\frac{1}{2}",
+        "\\frac12",
+        "\\boxed{",
+        "\\text{\\text{",
+        "\\$",
+        "\\,",
+        "\\[",
+        "{,}",
+        "$$",
+        "^{",
+        "\\\\",
+    ),
+    *(
+        "no wait ",
+        "no, wait, ",
+        "1, no, ",
+        "wait",
+        "actually, ",
+        "not 1 but ",
+        "not 1 ",
+        ", not 1",
+        " (not ",
+        "is wrong, so ",
+    ),
+    *(
+        "Correction:\n",
+        "final ",
+        "Wait, ANSWER 1: 1\n",
+        "ANSWER 1:\n",
+        "ANSWER 1:\n- a\n",
+        "| ANSWER 1 | ",
+        "ANSWER 1 (",
+    ),
+    *(
+        "1 (",
+        "1 (2) ",
+        "because ",
+        "1 because ",
+        ". Since ",
+        "1. A",
+        "1 = ",
+        "= 1*",
+        "Tom has ",
+        "Ａ",
+        "【",
+        "（",
+        "B is ",
+        "B (not C) ",
+    ),
+    *("“a” ", "a–b ", "1. a 2. b ", "March ", "one hundred and ", "not stated ", "no answer ", "it's the answer "),
     *(
         "Passage: ",
         "\nQuestion: ",
@@ -323,6 +424,33 @@ _WORDS = (
         "sum correct: ",
     ),
     *("<|im_end|>", "<td>", "<tr", "is YES. ", "the answer to ", "wait, ", "if "),
+    *("not stated ", "n't ", "no value ", "none of ", "unclear ", "it is not ", "1. not stated\n", "the reference "),
+    *(
+        "no, wait ",
+        "... ",
+        ", actually ",
+        "scratch that ",
+        "rather ",
+        "i mean ",
+        "(no ",
+        ", which ",
+        ", and ",
+        " but ",
+        " | ",
+    ),
+    *(
+        "5 or ",
+        "a or b ",
+        "a/b ",
+        "5 ms or 6 ms ",
+        "more than 5 ",
+        "at most ",
+        "limit is ",
+        "over 5 ms fails ",
+        "up to 5 ",
+    ),
+    *("agent 2 ", "said by ", "agent said ", "if ", "perhaps ", "backend team ", "a team ", "limit of a ", '", "1": "'),
+    *("chosen ", "over a ", "instead of ", "instead of 5 ", "would ", "this is wrong ", "Answer 1 reads: "),
     *("sum_correct", "sum_correct ", "sum_correct: YES ", "sum_correct|", "(a)", "YES or ", "NO, it is "),
     *(
         "q1. ",

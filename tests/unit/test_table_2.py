@@ -272,8 +272,9 @@ def test_accuracy_is_told_apart_by_what_the_prompt_shows() -> None:
             "item": f"item_{item}",
             "score": int(item == 1),
             "f1": item / 4,
+            "plain_score": int(item < 3),
         }
-        | {"score_status": "truncated" if item == 4 else "scored"}
+        | {"score_status": {3: "abstained", 4: "truncated"}.get(item, "scored")}
         for order in ("coord_first", "reason_first")
         for trial in range(3)
         for item in (1, 2, 3, 4)
@@ -285,4 +286,6 @@ def test_accuracy_is_told_apart_by_what_the_prompt_shows() -> None:
     assert found["questions"].tolist() == [1, 1, 2]
     assert found["f1_mean"].tolist() == [0.25, 0.5, 0.875]
     assert found["n_cut_items"].tolist() == [0, 0, 6]
+    assert found["n_abstained_items"].tolist() == [0, 0, 6]
+    assert found["plain_accuracy"].tolist() == [1.0, 1.0, 0.0]
     assert pack_items([{"kind": "intact"}], pd.DataFrame(rows)).empty

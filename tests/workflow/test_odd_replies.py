@@ -7,13 +7,17 @@ from typing import Any
 import pandas as pd
 import pytest
 from projects import Project
-from servers import ALL_PREFLIGHTS, PREFLIGHTS, Server, configuration, write
+from servers import ALL_PREFLIGHTS, JUDGE_PREFLIGHTS, PREFLIGHTS, PRICES, Server, configuration, write
 
 from rcwt.trials.schema import read_table
 
 TARGET = "results/trials.parquet"
 CELLS = "results/tables/fixed_budget_cells.csv"
 TRIALS = 8
+ITEMS = [
+    *("crdt_throughput", "mls_rfc", "three_encryption_options", "recommends_option_b", "pg_limit", "redis_pubsub_rate"),
+    *("redis_streams_latency", "prosemirror_richtext", "backend_rampup", "infra_migration_weeks"),
+]
 
 
 def pooled(project: Project) -> "pd.Series[Any]":
@@ -86,3 +90,50 @@ def test_a_cap_eaten_now_and_then_is_told_by_a_run_that_ends_well(
     server.script(sequence=["ok"] * ALL_PREFLIGHTS + ["reasoning", "reasoning"])
     output = project.succeed("all", "--cores", "8", *write(project.folder, configuration(server)))
     assert f"cut before any text 2 of {TRIALS} calls." in " ".join(output.split())
+
+
+def test_reasoning_that_a_server_leaves_in_a_reply_is_no_answer(project: Project, server: Server) -> None:
+    """It is taken off before the rules and the judge see a reply; other tags ask no target again."""
+    content = configuration(server, judges=["rules", "j"])
+    content["registry"]["j"] = {**content["registry"]["t"], "litellm": "openai/judge"}
+    content["prices"]["j"] = PRICES
+    server.script(
+        items=ITEMS,
+        roles={"judge": "check which statements a reply makes"},
+        faults=[{"share": 1, "act": "thinks_first", "role": "judge"}],
+        sequence=["thinks_first"] * (PREFLIGHTS + TRIALS // 2),
+        per="arrival",
+        strikes=99,
+        always="only_thinks",
+    )
+    targets = [TARGET, CELLS, "results/summary.txt"]
+    arguments = ["--cores", "8", *write(project.folder, content)]
+    project.succeed(*targets, *arguments)
+    trials, cell = read_table(project.folder / TARGET), pooled(project)
+    # Some of the server's replies are longer than the cap.
+    thought = trials[trials["text"] == ""]
+    assert 0 < len(thought) < TRIALS
+    assert set(thought["status"]) <= {"empty", "truncated"}
+    assert not trials["text"].str.contains("think>").any()
+    assert trials["reasoning_text"].notna().all()
+    assert (cell["n_reasoning"], cell["n_empty"]) == (TRIALS, (thought["status"] == "empty").sum())
+    summary = (project.folder / "results/summary.txt").read_text()
+    assert f"taken off {TRIALS} of {TRIALS} replies before they were scored" in summary
+    # The judge's answers are read behind its reasoning, and it is asked of those replies alone that hold an answer.
+    scores = read_table(project.folder / "results/scores.parquet")
+    assert set(scores.loc[scores["judge"] == "j", "score_status"]) <= {"scored", "abstained", "non_answer"}
+    asked = server.stats()
+    answers = TRIALS - len(thought)
+    assert answers <= asked["by_model"]["judge"] <= answers + JUDGE_PREFLIGHTS
+
+    content["registry"]["t"]["reasoning_tags"] = []
+    write(project.folder, content)
+    project.succeed(*targets, *arguments)
+    trials = read_table(project.folder / TARGET)
+    assert trials["text"].str.contains("<think>").all()
+    assert trials["reasoning_text"].isna().all()
+    assert set(trials["status"]) <= {"ok", "truncated"}
+    again = server.stats()
+    assert again["by_model"]["served"] == asked["by_model"]["served"]
+    # The judge is asked about the eight texts, which it has not seen as they are now.
+    assert TRIALS <= again["by_model"]["judge"] - asked["by_model"]["judge"] <= TRIALS + JUDGE_PREFLIGHTS

@@ -36,6 +36,11 @@ CELL_COLUMNS = [
     # Calls that ended with a word nobody knows; calls that another model answered, missing where no reply names one;
     # calls whose prompt the server cut: missing, not scored.
     *("n_unknown_finish", "n_other_model", "n_prompt_cut"),
+    # Effective items that the replies decline to answer, misses all of them; replies that held reasoning, which was
+    # taken off. Missing for calls that no run has made.
+    *("n_abstained_items", "n_reasoning"),
+    # Accuracy of the same items as `f1_mean`, with answers and references in plain forms.
+    "plain_mean",
 ]
 #: A cell whose orders are added.
 POOL_KEY = ["source", "experiment", "window", "model", "judge", "q"]
@@ -113,8 +118,12 @@ def _counted(calls: pd.DataFrame) -> pd.DataFrame:
     groups = marked.groupby(CELL_KEY)
     table = groups[summed].sum().astype("int64")
     table["ceiling"] = groups["ceiling"].mean().where(groups["ceiling"].count() == groups["ceiling"].size())
-    table["n_other_model"] = groups["other_model"].sum(min_count=1).astype("Int64")
-    table["f1_mean"] = _ratio(groups["f1_sum"].sum(), groups["f1_count"].sum())
+    for name, column in (("n_other_model", "other_model"), ("n_reasoning", "reasoned")):
+        table[name] = groups[column].sum(min_count=1).astype("Int64")
+    made_here = table.index.get_level_values("source") == "run"
+    table["n_abstained_items"] = groups["abstained"].sum().where(made_here).astype("Int64")
+    for name, of in (("f1_mean", "f1"), ("plain_mean", "plain_score")):
+        table[name] = _ratio(groups[f"{of}_sum"].sum(), groups[f"{of}_count"].sum())
     for name in BUDGET:
         single = groups[name].nunique(dropna=False) == 1
         if name in ("p", "c") and not single.all():

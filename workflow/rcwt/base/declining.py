@@ -33,13 +33,14 @@ DECLINING = re.compile(
     \bun(?:stated|specified|known|disclosed|available|answerable|determined|named|mentioned|answered)\b
     \bindeterminate\b
     \bno(?:\s+[a-z-]+){{0,3}}?\s+{_WHAT}(?:\s+[a-z/-]+){{0,5}}?\s+{_TOLD}\b
+    \bno(?:\s+[a-z][\w/-]*){{1,5}}?\s+(?:is|are|was|were|can\s+be|could\s+be)\s+{_TOLD}\b
     \bno\s+(?:information|mention|answer|data|indication)\b
     \b(?:silent|unsure)\s+(?:on|about|as)\b
     \bsays?\s+nothing\b
     \bnothing\s+(?:in|about|on|is|was)\b
     \bno\s+idea\b
     \b(?:gives?|names?|states?|provides?|mentions?|specifies|contains?|shows?|holds?)\s+(?:no(?!\s+such)|neither|none)\b
-    \b(?:none|nothing)\s+(?:is\s+|was\s+|that\s+is\s+)?{_TOLD}\b
+    \b(?:none|neither|nothing)(?:\s+\w[\w/-]*){{0,6}}?\s+{_TOLD}\b
     \bneither\s+(?:is|are|was|were|does|do|did)\b
     (?<![\w/])n\s?/\s?a(?![\w/])
     (?<![\w.])n\.\s?a\.

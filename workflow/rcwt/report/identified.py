@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 
 from rcwt.analysis.curves import MIN_FALL, P0_BOUNDS
+from rcwt.report.declined import declines_all
 
 #: A p0 this near to the end of the range that was searched stands at it.
 _AT_BOUND = 1e-4
@@ -12,6 +13,8 @@ _AT_BOUND = 1e-4
 
 def why_not_identified(fit: "pd.Series[Any] | None", cells: pd.DataFrame, column: str) -> str:
     """In words, why a logistic fit to `column` of `cells` has no p0 that could be a number."""
+    if column == "effective_mean" and declines_all(cells):
+        return "the replies decline all that is asked"
     values = cells[column].dropna()
     if len(values) < 4:
         return f"a curve needs four shares, {len(values)} have a value"

@@ -14,6 +14,7 @@ from rcwt.analysis.cells import POOLED, write_csv
 from rcwt.analysis.intervals import wilson_interval
 from rcwt.base.files import write_text
 from rcwt.reader.label import LABEL as READER_LABEL
+from rcwt.report import declined
 from rcwt.report.printing import PrintedTable, as_csv, as_latex, as_markdown, printed_percent, round_half_up
 from rcwt.report.selection import SOURCES, TableError, paper_order
 from rcwt.study.prompts import MESSAGE_OVERHEAD
@@ -28,6 +29,8 @@ FULL_COLUMNS = [
     *("calls", "calls_all_correct", "success", "success_low", "success_high", "fields_right", "fields_asked"),
     *("n_unparsed", "n_truncated", "n_without_answer", "prompt_tokens_estimated"),
     *("prompt_tokens_sent", "prompt_tokens_reported", "distinct_replies"),
+    # Addition: fields that the replies decline to give.
+    "n_abstained_items",
 ]
 #: Tokens of the separator between two blocks (paper: 1 401 tokens for 698 + 698 and the overhead of two messages).
 _SEPARATOR = 1
@@ -50,7 +53,7 @@ def intact_full(
     own = cells[cells["experiment"] == experiment].sort_values(["model", "judge", "q", "order"], kind="stable")
     called = trials[trials["experiment"] == experiment]
     rows = [_full_row({**cell}, called, sent) for _, cell in own.iterrows()]
-    whole = {"prompt_tokens_sent": "Int64", "distinct_replies": "Int64"}
+    whole = dict.fromkeys(("prompt_tokens_sent", "distinct_replies", "n_abstained_items"), "Int64")
     return pd.DataFrame(rows, columns=FULL_COLUMNS).astype(whole)
 
 
@@ -83,6 +86,7 @@ def _full_row(cell: Mapping[str, Any], called: pd.DataFrame, sent: Mapping[tuple
         "prompt_tokens_sent": max(prompts, default=None),
         "prompt_tokens_reported": calls["prompt_tokens"].astype("Float64").mean(),
         "distinct_replies": texts.nunique() if len(texts) else None,
+        "n_abstained_items": None if pd.isna(cell["n_abstained_items"]) else int(cell["n_abstained_items"]),
     }
 
 
@@ -173,6 +177,8 @@ def note(full: pd.DataFrame, embedded: Sequence[str]) -> str:
             f"Replies without a JSON object / without an answer (both misses) / cut at the output cap: {unparsed} / "
             f"{silent} / {cut} of {calls}."
         )
+    asked = pooled.rename(columns={"fields_asked": "possible"})
+    parts += declined.note((model, asked[asked["model"] == model]) for model in paper_order(asked["model"]))
     return " ".join(parts)
 
 

@@ -9,7 +9,7 @@ from rcwt.packs.layout import VISIBILITIES
 
 COLUMNS = [
     *("source", "experiment", "window", "model", "judge", "q", "visibility", "packs", "questions"),
-    *("answers", "hits", "accuracy", "f1_mean", "n_cut_items", "note"),
+    *("answers", "hits", "accuracy", "f1_mean", "n_cut_items", "note", "n_abstained_items", "plain_accuracy"),
 ]
 
 
@@ -18,7 +18,9 @@ def pack_items(manifest: Sequence[Mapping[str, Any]], scores: pd.DataFrame) -> p
 
     `manifest` says which questions are whole, cut or gone; `scores` are the score rows. `packs` counts the packs with
     such a question, `questions` the different ones, `answers` those asked for in all calls, each a hit or not.
-    `n_cut_items` of them are missing because the output cap cut the reply. A visibility that no question has is not
+    `n_cut_items` of them are missing because the output cap cut the reply, `n_abstained_items` because the reply
+    declines to answer. `plain_accuracy` is that of answers of spans with typography and articles in plain forms.
+    A visibility that no question has is not
     there; neither is anything where the manifest knows no packs (published data).
     """
     seen = pd.DataFrame(list(_seen(manifest)), columns=[*_SEEN, "visibility", "note"])
@@ -27,6 +29,7 @@ def pack_items(manifest: Sequence[Mapping[str, Any]], scores: pd.DataFrame) -> p
     seen["q"] = seen["q"].astype(float)
     joined = scores.merge(seen, on=_SEEN, how="inner", validate="many_to_one")
     joined["cut"] = joined["score_status"] == "truncated"
+    joined["abstained"] = joined["score_status"] == "abstained"
     joined["question"] = joined["pack"] + "/" + joined["item"]
     groups = joined.groupby(["source", "experiment", "window", "model", "judge", "q", "visibility"])
     table = groups.agg(
@@ -37,6 +40,8 @@ def pack_items(manifest: Sequence[Mapping[str, Any]], scores: pd.DataFrame) -> p
         f1_mean=("f1", "mean"),
         n_cut_items=("cut", "sum"),
         note=("note", _one_note),
+        n_abstained_items=("abstained", "sum"),
+        plain_accuracy=("plain_score", "mean"),
     ).reset_index()
     table["accuracy"] = table["hits"] / table["answers"]
     order = {name: place for place, name in enumerate(VISIBILITIES)}

@@ -17,6 +17,9 @@ def remarks(calls: pd.DataFrame, caps: Caps) -> Iterator[tuple[str, str]]:
     if len(unknown):
         words = _named(unknown["finish_reason"])
         yield "unknown finish", f"{len(unknown)} replies ended with a word nobody knows, scored as whole: {words}"
+    reasoned = int(calls["reasoning_text"].notna().sum()) if "reasoning_text" in calls else 0
+    if reasoned:
+        yield "reasoning", f"taken off {reasoned} of {len(calls)} replies before they were scored"
     other = calls[calls["other_model"].astype("boolean").fillna(value=False).astype(bool)]
     if len(other):
         yield "another model", f"{len(other)} of {len(calls)} calls were answered by {_named(other['returned_model'])}"

@@ -16,6 +16,7 @@ import pandas as pd
 
 from rcwt.analysis.cells import MAIN_WINDOW
 from rcwt.base.files import write_text
+from rcwt.report import declined
 from rcwt.report.printing import PrintedTable, as_csv, as_latex, as_markdown
 from rcwt.report.selection import Selection, TableError, fit_of, select_windows
 
@@ -122,6 +123,7 @@ def table_1_full(found: Scaling) -> PrintedTable:
     for window in found.shown:
         kinds = ("observed",) if window == found.base else ("predicted", "observed")
         columns += [name for kind in kinds for name in _names(f"{kind}_p0_{window}", "_percent")]
+    columns += ["possible", "n_abstained_items"]
     rows = []
     for model in found.selection.models:
         own = found.selection.of(model)
@@ -132,6 +134,8 @@ def table_1_full(found: Scaling) -> PrintedTable:
             if window != found.base:
                 row += _digits(_percent(found.predicted(model, window)))
             row += _digits(_percent(found.observed(model, window)))
+        abstained = own["n_abstained_items"].sum(min_count=1)
+        row += [str(int(own["possible"].sum())), "" if pd.isna(abstained) else str(int(abstained))]
         rows.append(tuple(row))
     return PrintedTable(tuple(columns), tuple(rows))
 
@@ -176,6 +180,7 @@ def note_1(found: Scaling) -> str:
         f"Predicted p0 is 1 - theta/W with theta of W = {found.base}.",
         "In parentheses the 95 % interval of refits over calls; table_1_full.csv has those over facts.",
     ]
+    parts += declined.note((model, selection.of(model)) for model in selection.models)
     return " ".join([*parts, *(f"{model}: {label}." for model, label in selection.explained().items())])
 
 

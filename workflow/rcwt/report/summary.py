@@ -19,6 +19,7 @@ from rcwt.base.visible import visible
 from rcwt.config.schema import RULES_JUDGE
 from rcwt.reader.label import LABEL as READER_LABEL
 from rcwt.reader.label import NAME as READER_NAME
+from rcwt.report.declined import declines_all, items_declined
 from rcwt.report.identified import why_not_identified
 from rcwt.report.printed import comparison
 from rcwt.report.printing import printed_accuracy, printed_percent
@@ -115,11 +116,14 @@ def _base_rows(found: Scaling, curves: pd.DataFrame, model: str, fitted: bool) -
     cells = found.at(found.base).of(model)
     if cells.empty:
         return [("baseline accuracy", f"no calls at W = {found.base}")]
+    key = _fit_key(found, found.base, model)
+    of_ceiling = _theta_of_ceiling(fit_of(curves, *key, "ceiling"), cells) if fitted else None
+    if declines_all(cells):
+        told = f"from all {int(cells['possible'].sum())} items"
+        return [("abstains", told + (f"; theta of ceiling {of_ceiling}" if of_ceiling else ""))]
     rows = [("baseline accuracy", baseline(cells)), ("whole down to", fewest_tokens_whole(cells))]
-    if fitted:
-        key = _fit_key(found, found.base, model)
-        rows.append(("theta", theta(fit_of(curves, *key), cells)))
-        rows.append(("theta of ceiling", _theta_of_ceiling(fit_of(curves, *key, "ceiling"), cells)))
+    if of_ceiling is not None:
+        rows += [("theta", theta(fit_of(curves, *key), cells)), ("theta of ceiling", of_ceiling)]
     return rows
 
 
@@ -279,6 +283,7 @@ def _calls(calls: pd.DataFrame, cells: pd.DataFrame) -> str:
     # The rules leave no score open: what they call unparsed has not the form that was asked for, and is a miss.
     formless = int(cells.loc[cells["judge"] == RULES_JUDGE, "n_unparsed"].sum())
     text += f"; not in the form asked for (misses): {formless}" if formless else ""
+    text += f"; items declined (misses): {declined}" if (declined := items_declined(cells)) else ""
     return text + (f"; without a score: {unscored}" if unscored else "")
 
 

@@ -16,6 +16,7 @@ from rcwt.analysis.cells import MAIN_WINDOW, POOLED, write_csv
 from rcwt.analysis.curves import fit
 from rcwt.base.files import write_text
 from rcwt.reader.label import LABEL as READER_LABEL
+from rcwt.report import declined
 from rcwt.report.identified import why_not_identified
 from rcwt.report.printing import PrintedTable, as_csv, as_latex, as_markdown, printed_percent
 from rcwt.report.selection import MAIN_EXPERIMENT, SOURCES, Selection, fit_of, select
@@ -37,6 +38,8 @@ FULL_COLUMNS = [
     *("identified", "why_not", "ceiling_p0", "ceiling_theta", "p0_rounded", "theta_rounded", "truncation_onset"),
     # Additions: what is measured, and how many of the calls are without the form asked for or without a score.
     *("task", "kind", "n_unparsed"),
+    # Additions: items with a score, and how many of them the replies decline to answer.
+    *("possible", "n_abstained_items"),
 ]
 PACKS = "packs"
 NOT_IDENTIFIED = "not identified"
@@ -65,7 +68,7 @@ def table_2_full(
             onset = pack_onset(trials[(trials["experiment"] == experiment) & (trials["window"] == window)])
             orders = own[(own["window"] == window) & (own["order"] != POOLED)]
             rows += _rows(shown, curves, trials, onset, orders)
-    return pd.DataFrame(rows, columns=FULL_COLUMNS)
+    return pd.DataFrame(rows, columns=FULL_COLUMNS).astype({"n_abstained_items": "Int64"})
 
 
 def _rows(
@@ -95,6 +98,8 @@ def _rows(
             "task": task,
             "kind": kind,
             "n_unparsed": int(cells["n_unparsed"].sum()),
+            "possible": int(cells["possible"].sum()),
+            "n_abstained_items": cells["n_abstained_items"].sum(min_count=1),
         }
         yield row | (_fitted(one) if one is not None and known else {}) | _of_ceiling(ceiling) | _rounded(orders, model)
 
@@ -216,9 +221,22 @@ def _printed(values: "pd.Series[Any]", end: str, places: str) -> str:
 
 def for_people(full: pd.DataFrame) -> PrintedTable:
     """The same for people, with ranges in one column."""
-    columns = ("probe", "logistic p0", "reserve (tokens)", "truncation onset")
-    rows = [(probe, _range(*rest[0:2]), _range(*rest[2:4]), rest[4]) for probe, *rest in table_2(full).rows]
+    columns = ("probe", "logistic p0", "reserve (tokens)", "p0 of ceiling", "reserve of ceiling", "truncation onset")
+    rows = [
+        (probe, _range(*rest[0:2]), _range(*rest[2:4]), *_ceiling(own), rest[4])
+        for (probe, *rest), (_, own) in zip(table_2(full).rows, _shown(full), strict=True)
+    ]
     return PrintedTable(columns, tuple(rows))
+
+
+def _ceiling(own: pd.DataFrame) -> list[str]:
+    """p0 and reserve of the evidence ceiling, which is one for all models; where none is fitted, that."""
+    known = own.dropna(subset=["ceiling_p0"])
+    if known.empty:
+        return [NOT_IDENTIFIED] * 2
+    return [
+        _range(*(_printed(known[f"ceiling_{name}"], end, places) for end in ("min", "max"))) for name, places in _RANGES
+    ]
 
 
 def _range(low: str, high: str) -> str:
@@ -237,24 +255,26 @@ def note(full: pd.DataFrame, embedded: Sequence[str]) -> str:
     parts = [
         f"Source: {source}. Models: {', '.join(models)}. Fitted to exact counts, prompt orders pooled.",
         "Reserve: theta = W (1 - p0). Onset: first share at which a question (of the main task: a fact) is not whole; "
-        "partial: in some packs only.",
+        "partial: in some packs only. Ceiling: the same for a reader that finds all that the prompt still shows.",
     ]
     parts += [f"{model}: {READER_LABEL}." for model in models if model in embedded]
     judges = {probe: ", ".join(dict.fromkeys(own["judge"])) for probe, own in _shown(full)}
     parts.append("Judge: " + "; ".join(f"{probe}: {judge}" for probe, judge in judges.items()) + ".")
     parts += [_unparsed(row) for row in full[full["n_unparsed"] > 0].to_dict("records")]
+    parts += declined.note((_place(row), full.loc[[at]]) for at, row in full.iterrows())
     unknown = full[~full["identified"].astype(bool)]
-    parts += [
-        f"{row.probe}, W = {row.window}, {row.model}: {NOT_IDENTIFIED} ({row.why_not})."
-        for row in unknown.itertuples(index=False)
-    ]
+    parts += [f"{_place(row)}: {NOT_IDENTIFIED} ({row['why_not']})." for _, row in unknown.iterrows()]
     return " ".join(parts)
 
 
 def _unparsed(row: Mapping[Hashable, Any]) -> str:
     """How many calls of a row of the full table had no answer of the wanted form, or of another task no score."""
     what = "replies had not the asked form (misses)" if row["kind"] == PACKS else "calls have no score"
-    return f"{row['probe']}, W = {row['window']}, {row['model']}: {row['n_unparsed']} of {row['calls']} {what}."
+    return f"{_place(row)}: {row['n_unparsed']} of {row['calls']} {what}."
+
+
+def _place(row: "Mapping[Hashable, Any] | pd.Series[Any]") -> str:
+    return f"{row['probe']}, W = {row['window']}, {row['model']}"
 
 
 def write_table_2(full: pd.DataFrame, embedded: Sequence[str], prefix: str) -> None:

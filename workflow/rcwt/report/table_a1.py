@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from rcwt.base.files import write_text
+from rcwt.report import declined
 from rcwt.report.printing import (
     PrintedTable,
     as_csv,
@@ -92,6 +93,7 @@ def note_a1(selection: Selection) -> str:
     parts.append(
         f"Replies seen cut at the output cap / without an answer (misses) / with a score missing (left out): {without}."
     )
+    parts += declined.note((model, selection.of(model)) for model in selection.models)
     return " ".join(parts)
 
 

@@ -19,7 +19,7 @@ from rcwt.scoring.by_packs import by_packs
 from rcwt.scoring.by_rules import by_rules
 from rcwt.scoring.items import Item
 from rcwt.scoring.model_judge import by_model
-from rcwt.scoring.outcomes import CellScores, TrialScores, unscored
+from rcwt.scoring.outcomes import CellScores, TrialScores, unscored, with_abstentions
 from rcwt.scoring.patterns import RunawayPatternError
 from rcwt.study.tasks import runaway
 
@@ -67,10 +67,13 @@ def _judged(
     if asked.kind == "algorithmic":
         return by_answers(records, task.answers)
     if judge == RULES_JUDGE:
-        return by_rules(records, items)
-    if judge == HUMAN_JUDGE:
-        return by_human(records, items, read_audit_scores(Path(audit[0])))
-    return _by_model(study, condition, judge, records, items)
+        scored = by_rules(records, items, task.demands)
+    elif judge == HUMAN_JUDGE:
+        scored = by_human(records, items, read_audit_scores(Path(audit[0])))
+    else:
+        scored = _by_model(study, condition, judge, records, items)
+    judged = zip(scored, records, strict=True)
+    return [with_abstentions(scores, record, items, task.demands) for scores, record in judged]
 
 
 def _by_model(

@@ -6,8 +6,8 @@ nothing; what the line says of the answer decides (`rcwt.scoring.yes_no`). The w
 alone is another form than the one that was asked for.
 
 Two lines that contradict each other are a miss. A draft gives way to what is no draft, and whatever stands behind a
-line that corrects ("Correction", "Wait", "Final answers") replaces what stands before it. Reasoning is no part of a
-reply, nor is what stands behind a mark that ends the model's turn; an example of the form is no answer.
+line that corrects ("Correction", "Wait", "Final answers") replaces what stands before it. What stands behind a mark that
+ends the model's turn is no part of a reply; an example of the form is no answer.
 """
 
 import re
@@ -15,14 +15,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rcwt.base.declining import declines
-from rcwt.base.reasoning import USUAL, parted
 from rcwt.scoring.normalise import clean
 from rcwt.scoring.statements import Statement, statements
 
 if TYPE_CHECKING:
     from rcwt.scoring.items import NamedAnswer
 
-_REASONING = (*USUAL, ("<scratchpad>", "</scratchpad>"), ("<analysis>", "</analysis>"))
 _LINE_END = re.compile(r"\r\n?|[\u2028\u2029\x85]")
 _ROW = re.compile(r"</?(?:tr|li|ul|ol|p|br|div|table)\b[^<>\n]{0,80}>", re.IGNORECASE)
 _CELL = re.compile(r"</?t[dh]\b[^<>\n]{0,80}>", re.IGNORECASE)
@@ -69,7 +67,7 @@ def _standing(reply: str, names: Sequence[str]) -> Mapping[str, list[Statement]]
 
 def _said(reply: str) -> str:
     """What a reply says to its reader, as plain lines."""
-    turns = _END_OF_TURN.split(parted(reply, _REASONING).answer)
+    turns = _END_OF_TURN.split(reply)
     text = next((turn for turn in turns if turn.strip()), "")
     return clean(_CELL.sub("|", _ROW.sub("\n", _LINE_END.sub("\n", text.replace("\\_", "_")))))
 

@@ -1,15 +1,15 @@
 """Scores of replies that have one right form: exact fields and named answers, by rule, for the trials of a cell.
 
-What a model did not say is a miss, and said to be one of three kinds, which are counted apart: the call holds no answer
-at all (`non_answer`), its reply has not the form that was asked for (`unparsed`), or the output cap cut the answer off
-(`truncated`). Only what a *judge* did not say is missing.
+What a model did not say is a miss, and said to be one of four kinds, which are counted apart: the call holds no answer
+at all (`non_answer`), its reply has not the form that was asked for (`unparsed`), the output cap cut the answer off
+(`truncated`), or the reply declines to give it (`abstained`). Only what a *judge* did not say is missing.
 """
 
 from collections.abc import Mapping, Sequence
 
 from rcwt.base.records import TrialRecord
-from rcwt.scoring.answers import score_answers
-from rcwt.scoring.fields import score_fields
+from rcwt.scoring.answers import declined_answers, score_answers
+from rcwt.scoring.fields import declined_fields, score_fields
 from rcwt.scoring.items import ExactField, NamedAnswer
 from rcwt.scoring.outcomes import TrialScores, non_answer, reply_of
 
@@ -20,7 +20,8 @@ def by_fields(records: Sequence[TrialRecord], fields: Sequence[ExactField]) -> l
     for record in records:
         reply = reply_of(record)
         given = {} if reply is None else score_fields(reply, fields) or {}
-        scores.append(non_answer(record, fields) if reply is None else _outcome(record, fields, given))
+        declined = () if reply is None else declined_fields(reply, fields)
+        scores.append(non_answer(record, fields) if reply is None else _outcome(record, fields, given, (), declined))
     return scores
 
 
@@ -34,9 +35,11 @@ def by_answers(records: Sequence[TrialRecord], answers: Sequence[NamedAnswer]) -
     for record in records:
         reply = reply_of(record)
         given = {} if reply is None else score_answers(reply, answers)
-        absent = tuple(answer.id for answer in answers if answer.id not in given)
+        names = [answer.id for answer in answers]
+        declined = () if reply is None else declined_answers(reply, names)
+        absent = tuple(name for name in names if name not in given and name not in declined)
         cut = absent if record.response.status == "truncated" else ()
-        scores.append(non_answer(record, answers) if reply is None else _outcome(record, answers, given, cut))
+        scores.append(non_answer(record, answers) if reply is None else _outcome(record, answers, given, cut, declined))
     return scores
 
 
@@ -44,8 +47,18 @@ def _outcome(
     record: TrialRecord,
     asked: Sequence[ExactField | NamedAnswer],
     given: Mapping[str, int],
-    cut: tuple[str, ...] = (),
+    cut: tuple[str, ...],
+    declined: tuple[str, ...],
 ) -> TrialScores:
-    """The scores of a reply that gives some of what was asked; the rest are misses, those in `cut` cut off."""
+    """The scores of a reply that gives some of what was asked.
+
+    The rest are misses: those in `cut` were cut off, those in `declined` the reply declines to give.
+    """
     items: dict[str, int | None] = {one.id: given.get(one.id, 0) for one in asked}
-    return TrialScores(trial=record.trial, status="scored" if given or cut else "unparsed", items=items, cut_items=cut)
+    return TrialScores(
+        trial=record.trial,
+        status="scored" if given or cut or declined else "unparsed",
+        items=items,
+        cut_items=cut,
+        abstained_items=declined,
+    )

@@ -1,7 +1,8 @@
 """Scores of replies to a pack of benchmark questions, by rule, for the trials of a cell.
 
 A question without an answer line is a miss; where the output cap cut the reply it is counted apart (`truncated`). A
-reply without any answer line is `unparsed`, all of its questions misses.
+reply without any answer line is `unparsed`, all of its questions misses. An answer that declines is a miss too
+(`abstained`).
 """
 
 from collections.abc import Sequence
@@ -27,7 +28,9 @@ def _scores(record: TrialRecord, questions: Sequence[Question]) -> TrialScores:
         status="non_answer" if reply is None else "scored" if said or cut else "unparsed",
         items={one.item: one.score for one in grades},
         cut_items=tuple(one.item for one in grades if one.outcome == "truncated") if reply is not None else (),
+        abstained_items=tuple(one.item for one in grades if one.outcome == "abstained"),
         f1=_f1(grades),
+        plain={one.item: one.plain for one in grades if one.f1 is not None} or None,
     )
 
 

@@ -7,7 +7,7 @@ A field's rule is data (`rcwt.scoring.items.ExactField`). Its value is brought t
 (`rcwt.scoring.normalise`) and read with the pattern language of the rule judge (`rcwt.scoring.patterns`):
 
 1. a value that one of `reject` matches is wrong;
-2. what `aside` matches is taken out: the value of another thing that may be named beside the field's own;
+2. what it does not assert (`rcwt.scoring.assertions`: a denial, a doubt, a question) is taken out; so is what `aside` matches is taken out: the value of another thing that may be named beside the field's own;
 3. one of `accept` must be found in the rest, and what it matches is taken out;
 4. what is left must hold no second value: none of `others`, no number with one of `units`, and none that "or" joins on
    ("not 16 KB" is none: it is not said);
@@ -16,12 +16,15 @@ A field's rule is data (`rcwt.scoring.items.ExactField`). Its value is brought t
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from rcwt.base.declining import declines
+from rcwt.scoring.assertions import asserted
 from rcwt.scoring.normalise import normalise
 from rcwt.scoring.patterns import compile_pattern, negated
+from rcwt.scoring.quantities import bound_of
 
 if TYPE_CHECKING:
     from rcwt.scoring.items import ExactField
@@ -42,6 +45,8 @@ _FACTOR = re.compile(
 )
 _UNDERSCORE_IN_NUMBER = re.compile(r"(?<=\d)_(?=\d{3}(?!\d))")
 _ZERO_DECIMALS = re.compile(r"(?<![\w.,])(\d+)\.0+(?![\d]|[.,]\d)")
+#: Letters of a word that is too short to tell a field.
+_SHORT = 3
 _UNIT_KEYS = frozenset({"unit", "units"})
 #: A number or a range of numbers without a unit, as a member beside `unit` holds it.
 _BARE = re.compile(r"\s*+(?:[~≈]|about )?\s*+\d[\d.,_]*\s?[kK]?(?:\s?(?:[-–—]|to)\s?\d[\d.,]*)?\s*")
@@ -83,7 +88,46 @@ def score_fields(reply: str, fields: Sequence["ExactField"]) -> dict[str, int] |
     None where the reply holds no JSON object with any of the fields.
     """
     given = read_fields(reply, [field.id for field in fields])
-    return None if given is None else {field.id: int(right(given.get(field.id, ""), field)) for field in fields}
+    if given is None:
+        return None
+    return {field.id: int(right(given.get(field.id, ""), field, _others(field, fields))) for field in fields}
+
+
+def declined_fields(reply: str, fields: Sequence["ExactField"]) -> tuple[str, ...]:
+    """The ids of the fields that the reply's object declines to give: by its words, or by null.
+
+    A key that is not there, and an empty text, decline nothing.
+    """
+    given = read_fields(reply, [field.id for field in fields]) or {}
+    nothing = _nulls(reply, [field.id for field in fields])
+    return tuple(field.id for field in fields if field.id in nothing or declines(given.get(field.id, "")))
+
+
+def _nulls(reply: str, ids: Sequence[str]) -> set[str]:
+    """The fields whose last answer is null."""
+    known = {name.casefold(): name for name in ids}
+    found: dict[str, bool] = {}
+    for members in _objects(reply, known):
+        found |= {name: value is None for key, value in members if (name := known.get(key.strip().casefold()))}
+    return {name for name, null in found.items() if null}
+
+
+def _others(field: "ExactField", fields: Sequence["ExactField"]) -> frozenset[str]:
+    """Words of the other fields' names that neither this one's name nor its evidence holds."""
+    words = {word for other in fields for word in other.id.lower().split("_")}
+    own = set(field.id.lower().split("_")) | set(_words(" ".join(field.evidence.strict)))
+    return frozenset(word for word in words - own if len(word) > _SHORT)
+
+
+def _label_words(text: str) -> list[str]:
+    """Words of what stands before the first colon of a normalised answer."""
+    label, colon, _ = text.partition(": ")
+    return _words(label) if colon else []
+
+
+def _words(text: str) -> list[str]:
+    """Words of a text in lower case; `Pub/Sub` and `ramp-up` are one."""
+    return re.findall(r"\w+", re.sub(r"(?<=\w)[/-](?=\w)", "", text.lower()))
 
 
 def read_fields(reply: str, ids: Sequence[str]) -> Mapping[str, str] | None:
@@ -105,11 +149,17 @@ def read_fields(reply: str, ids: Sequence[str]) -> Mapping[str, str] | None:
     return given or None
 
 
-def right(answer: str, field: "ExactField") -> bool:
-    """Whether a field's answer is its value, with its unit and no other one beside it."""
+def right(answer: str, field: "ExactField", others: Collection[str] = ()) -> bool:
+    """Whether a field's answer is its value, with its unit and no other one beside it.
+
+    Its label, if it has one, names none of the `others`, which are words of other fields' names.
+    """
     text = _spelled(answer)
+    if any(word in others for word in _label_words(text)):
+        return False
     if any(compile_pattern(source).found_in(text) for source in field.reject):
         return False
+    text = asserted(text, bound_of(" ".join(field.evidence.strict)), candidates=False)
     for source in field.aside:
         text = compile_pattern(source).taken_out(text, _TAKEN)
     accepted = [compile_pattern(pattern) for pattern in field.accept]

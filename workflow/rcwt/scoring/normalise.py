@@ -45,6 +45,9 @@ _UNITS = {
 }
 UNIT = re.compile(rf"(?<=\d)[ -]?(?:{'|'.join(f'(?P<{u}>{s})' for u, s in _UNITS.items())})(?![^\W_])")
 
+# Of all spellings that differ in case alone this one is another unit: a kilobit, not a kilobyte.
+_BITS = re.compile(r"(?<=\d)[ -]?Kb(?:it)?s?(?!\w)")
+
 # Python reads no number of so many digits; HTML shows the replacement sign for it.
 _LONG_REFERENCE = re.compile("&#[0-9]{100,};?")
 # No word has more marks on one letter, and bringing them into order takes quadratic time.
@@ -84,6 +87,11 @@ _APPROXIMATELY = re.compile(
 )
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _BETWEEN = re.compile(rf"\b(?:between|from) {_NUMBER} (?:and|to) {_NUMBER}(?![.,]?\d)")
+# "at least 2 weeks, at most 3" is as much a range.
+_LEAST_AND_MOST = re.compile(
+    r"\b(?:at least|(?:an? )?min(?:imum)?(?: of)?|no less than|not less than|no fewer than) (\d+(?:\.\d+)?)(?: (min|hour|day|week|month|year))?,?"
+    r"(?: and| but| to| or)? (?:at (?:the )?most|(?:an? )?max(?:imum)?(?: of)?|up to|no more than|not more than) (\d+(?:\.\d+)?)(?![.,]?\d)"
+)
 _LASTING_RANGE = re.compile(rf"(?<![\w.,]){_NUMBER} (min|hour|day|week|month|year)(?: ?- ?| to | or ){_NUMBER} \2")
 _RANGE = re.compile(rf"(?<![\w.,]){_NUMBER}(?: ?- ?| to |-to-| or ){_NUMBER}(?![.,]?\d)")
 _PER_SECOND = re.compile(r"(?: ?/ ?|[ -]per[ -])(?:seconds?|secs?|s)\b")
@@ -157,10 +165,10 @@ def normalise(text: str) -> str:
     text = _THOUSANDS.sub(lambda match: re.sub("[ ,]", "", match[0]), text)
     text = _POWER.sub(lambda match: _product(match[1] or "1", 10 ** int(match[2])), text)
     text = _EXPONENT.sub(lambda match: _product(match[1], 10 ** int(match[2])), text)
-    text = _MULTIPLIER.sub(_multiplied, text).casefold()
+    text = _BITS.sub(" kbit", _MULTIPLIER.sub(_multiplied, text)).casefold()
     text = _APPROXIMATELY.sub("", text)
     text = UNIT.sub(lambda match: f" {match.lastgroup}", text)
-    text = _BETWEEN.sub(r"\1-\2", text)
+    text = _LEAST_AND_MOST.sub(_range_of_ends, _BETWEEN.sub(r"\1-\2", text))
     text = _LASTING_RANGE.sub(r"\1-\3 \2", text)
     text = _RANGE.sub(_range, text)
     text = _EACH_SECOND.sub(r"\1/s", _PER_SECOND.sub("/s", text))
@@ -198,6 +206,10 @@ def _product(number: str, factor: int) -> str:
     product = Decimal(number) * factor
     whole = product.to_integral_value()
     return format(whole if product == whole else product.normalize(), "f")
+
+
+def _range_of_ends(match: re.Match[str]) -> str:
+    return f"{match[1]}-{match[3]}" if Decimal(match[1]) < Decimal(match[3]) else match[0]
 
 
 def _range(match: re.Match[str]) -> str:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from rcwt.base.records import TrialRecord
 from rcwt.base.sealed import damaged, read_bytes
 from rcwt.base.statuses import NON_ANSWERS, PROMPT_CUT
+from rcwt.scoring.abstentions import abstained_items
 from rcwt.scoring.items import ExactField, Item, NamedAnswer
 
 ScoreStatus = Literal[
@@ -31,7 +32,9 @@ class TrialScores(BaseModel):
     status: ScoreStatus
     items: dict[str, int | None]
     cut_items: tuple[str, ...] = ()  # misses of a reply scored by its form, because the output cap cut them off
+    abstained_items: tuple[str, ...] = ()  # misses whose answer the reply declines to give
     f1: dict[str, float] | None = None  # of items answered by spans of text: DROP's F1, from 0 to 1
+    plain: dict[str, int] | None = None  # of the same: 0 or 1 with answer and reference in plain forms
     judge_keys: tuple[str, ...] | None = None
     judge_replies: tuple[str | None, ...] | None = None
     judge_fault: str | None = None  # what was wrong with the last reply; null where it was read
@@ -63,6 +66,20 @@ def reply_of(record: TrialRecord) -> str | None:
 def non_answer(record: TrialRecord, items: Sequence[Item | ExactField | NamedAnswer]) -> TrialScores:
     """The scores of a response that holds no answer: its items are misses by rule, whoever judges."""
     return TrialScores(trial=record.trial, status="non_answer", items=dict.fromkeys((item.id for item in items), 0))
+
+
+def with_abstentions(
+    scores: TrialScores, record: TrialRecord, items: Sequence[Item], demands: Sequence[str]
+) -> TrialScores:
+    """Scores of a reply in free text, whoever judged it, with those misses marked that the reply declines to answer.
+
+    What the judge credits is no abstention, and what it left open stays open.
+    """
+    reply = reply_of(record)
+    if reply is None or scores.status != "scored":
+        return scores
+    declined = abstained_items(reply, items, demands)
+    return scores.model_copy(update={"abstained_items": tuple(item for item in declined if scores.items[item] == 0)})
 
 
 def unscored(record: TrialRecord, items: Sequence[str]) -> TrialScores:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 
+from rcwt.scoring.assertions import standing
 from rcwt.scoring.normalise import clean, normalise
 
 #: Between a passage and what it stands under.
@@ -17,6 +18,14 @@ UNDER = " | "
 
 _HEADING = re.compile(r"\s{0,3}(#{1,6})\s+")
 _ITEM = re.compile(r"^(\s*)(?:([-*+•‣◦▪])|\(?(?:\d{1,2}|[a-zA-Z])[.)])\s+(?=\S)(.*)$")
+# `2. …`, `**2.**`, `### 2`, `(2)`, `Answer 2 reads:`, `| 2 | …`, `"2": …`
+_ANSWER_NUMBER = re.compile(
+    r"[ \t]{0,3}(?:[-+•>|#{,][-+•>|#{, ]{0,8})?(?:\*\*|__|\*)?[(\[]?(?:(?:answer|demand|point|item|question|section|no\.?|q)[ \t]{0,2}#?)?[ \t]{0,2}"
+    r"(?:(\d{1,2})(?:[.):\]](?=\s|\*|_|$)|(?=[ \t]{0,3}(?:\||reads\b|[-–—] |\*\*|$)))|\"(\d{1,2})[^\"\n]{0,40}\"[ \t]{0,3}:)",
+    re.IGNORECASE,
+)
+# The next numbered member of a JSON object is a line of its own.
+_MEMBER = re.compile(r"(?<=\"),[ \t]{0,3}(?=\"\d{1,2}\"[ \t]{0,3}:)")
 _TABLE_RULE = re.compile(r"\s*+\|?+\s*+:?+-++:?+\s*+(?:\|\s*+:?+-++:?+\s*+)*+\|?+\s*+$")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
@@ -43,19 +52,35 @@ _LONGEST_KEPT = 1000
 _BOLD_LEVEL = 7
 
 
+@dataclass(frozen=True)
+class Passage:
+    """A normalised passage as `heading | parent | sentence`, and the number of the answer that it stands in."""
+
+    text: str
+    number: int | None
+
+
 def passages(text: str) -> list[str]:
     """Normalised passages of `text` in reading order, each as `heading | parent | sentence`."""
+    return list(dict.fromkeys(passage.text for passage in numbered_passages(text)))
+
+
+def numbered_passages(text: str) -> list[Passage]:
+    """`passages`, each with the number of the answer that it stands in, where the text numbers its answers."""
     outline = _Outline(repeatable=_MOST_REPEATED * len(text) + _REPEATED_ANYWAY)
-    lines = _BREAK.sub("\n", text).replace("\r\n", "\n").split("\n")
-    for number, line in enumerate(lines):
-        following = lines[number + 1] if number + 1 < len(lines) else ""
-        outline.add(line, following)
+    lines = _MEMBER.sub(",\n", _BREAK.sub("\n", text)).replace("\r\n", "\n").split("\n")
+    for place, line in enumerate(lines):
+        mark = _ANSWER_NUMBER.match(line)
+        if mark:
+            outline.end_block()
+        outline.number = int(mark[1] or mark[2]) if mark else outline.number
+        outline.add(line, lines[place + 1] if place + 1 < len(lines) else "")
     outline.end_block()
     # A title comes again with each passage under it.
-    parts = dict.fromkeys(part for found in outline.found for part in found)
+    parts = dict.fromkeys(part for _, found in outline.found for part in found)
     spelled = {part: _kept(part) if len(part) <= _LONGEST_KEPT else normalise(part).strip() for part in parts}
-    joined = (UNDER.join(filter(None, map(spelled.__getitem__, found))) for found in outline.found)
-    return list(dict.fromkeys(filter(None, joined)))
+    joined = [(number, UNDER.join(filter(None, map(spelled.__getitem__, found)))) for number, found in outline.found]
+    return list(dict.fromkeys(Passage(passage, number) for number, passage in joined if passage))
 
 
 @lru_cache(maxsize=4096)
@@ -96,7 +121,8 @@ class _Outline:
     """
 
     repeatable: int  # characters of titles and names of columns that may still stand before passages
-    found: list[tuple[str, ...]] = field(default_factory=list)
+    found: list[tuple[int | None, tuple[str, ...]]] = field(default_factory=list)
+    number: int | None = None  # of the answer that is being read
     above: list[_Title] = field(default_factory=list)
     block: list[str] = field(default_factory=list)
     block_level: tuple[int, int] | None = None  # of a list item; None for a paragraph
@@ -143,7 +169,7 @@ class _Outline:
 
     def _enter(self, level: tuple[int, int], title: str) -> None:
         self._leave(level)
-        self.found.append(self._under(title))
+        self.found.append((self.number, self._under(title)))
         self._stand_under(level, title)
 
     def _stand_under(self, level: tuple[int, int], text: str) -> None:
@@ -172,7 +198,7 @@ class _Outline:
             self.above = [title for title in self.above if title.holds_paragraphs]
         else:
             self._leave(level)
-        self.found += [self._under(sentence) for sentence in _sentences(text)]
+        self.found += [(self.number, self._under(sentence)) for sentence in _sentences(text)]
         if level is not None:
             self._stand_under(level, text)
         elif leads:
@@ -191,7 +217,7 @@ class _Outline:
         names = names if self._repeats(names) else []
         named = [f"{name}: {cell}" if name else cell for name, cell in zip(names, cells[1:], strict=False)]
         rest = cells[1 + len(named) :]
-        self.found.append(self._under(cells[0], *named, *rest))
+        self.found.append((self.number, self._under(cells[0], *named, *rest)))
 
 
 def _is_title(text: str) -> bool:
@@ -206,11 +232,12 @@ def _sentences(text: str) -> list[str]:
             parts.append(text[start : end.end()].strip())
             start = end.end()
     parts.append(text[start:].strip())
-    label = _LABEL.match(parts[0])
+    parts = standing([part for part in parts if part])
+    label = _LABEL.match(parts[0]) if parts else None
     found = parts[:1]
     for before, part in pairwise(parts):
         labelled = label[1] + UNDER + part if label else part
-        found.append(labelled)
+        found.append(before + UNDER + part if before.endswith("?") else labelled)
         if _REFERS_BACK.match(part):
             found.append(f"{before} {part}")
-    return [part for part in found if part]
+    return found

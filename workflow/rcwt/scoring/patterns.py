@@ -105,6 +105,23 @@ class Pattern:
 
         return self._within_limits(found, passage)
 
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Where the matches in `text` begin and end. Raises RunawayPatternError."""
+
+        def found(**limits: Any) -> list[tuple[int, int]]:
+            return [match.span() for match in self.compiled.finditer(text, **limits)]
+
+        return self._within_limits(found, text)
+
+    def found_across(self, text: str, place: int) -> list[str]:
+        """The matches in `text` that begin before `place` and end behind it. Raises RunawayPatternError."""
+
+        def found(**limits: Any) -> list[str]:
+            matches = self.compiled.finditer(text, overlapped=True, **limits)
+            return [match[0] for match in matches if match.start() < place < match.end()]
+
+        return self._within_limits(found, text)
+
     def taken_out(self, text: str, mark: str) -> str:
         """`text` with `mark` in the place of all that the pattern finds. Raises RunawayPatternError."""
 

@@ -239,10 +239,19 @@ class Study:
         if judge == RULES_JUDGE:
             return digest([judge, judge_digest(task), code_digest(*SCORING)])
         if judge == HUMAN_JUDGE:
-            return digest([judge, self._audit_digest, statement_digest(task), code_digest(*SCORING)])
+            return digest(
+                [judge, self._audit_digest, statement_digest(task), judge_digest(task), code_digest(*SCORING)]
+            )
         identity = self.judge_identity(condition, judge)
         compared = _compared(identity)
-        parts = [compared, statement_digest(task), code_digest(*SCORING), code_digest("wire.reading")]
+        # What a reply declines is told by the rules' patterns, whoever judges.
+        parts = [
+            compared,
+            statement_digest(task),
+            judge_digest(task),
+            code_digest(*SCORING),
+            code_digest("wire.reading"),
+        ]
         return digest([judge, *parts, self.model(judge).reasoning_tags])
 
     @cached_property

@@ -8,6 +8,7 @@ are explained at the top of `resources/templates/spec_recall/task.yaml`.
 import difflib
 import os
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,6 +24,7 @@ from rcwt.scoring.normalise import normalise
 from rcwt.scoring.passages import passages
 from rcwt.scoring.patterns import RunawayPatternError
 from rcwt.scoring.rules import judge
+from rcwt.scoring.understood import demands_of
 
 TASK_FILE = "task.yaml"
 INSTRUCTION, REFERENCE, COORDINATION = "instruction", "reference", "coordination"
@@ -62,6 +64,11 @@ class Task(TaskRecord):
     fields: tuple[ExactField, ...]  # of its exact questions
     answers: tuple[NamedAnswer, ...]  # of an algorithmic task
     files: tuple[Path, ...]  # what the task was read from
+
+    @cached_property
+    def demands(self) -> tuple[str, ...]:
+        """What the instruction asks for under its numbers, in their order; () where it numbers nothing."""
+        return demands_of(self.instruction)
 
 
 def load_task(folder: Path) -> Task:
@@ -132,7 +139,7 @@ def _patterns(alternatives: Any) -> Iterator[str]:
 
 def judge_digest(task: Task) -> str:
     """sha256 of what the rule judge uses of a task."""
-    return digest([[item.id, item.effective, item.accept, item.reject] for item in task.items])
+    return digest([[[item.id, item.effective, item.accept, item.reject] for item in task.items], task.demands])
 
 
 def exact_digest(task: Task) -> str:

@@ -17,7 +17,7 @@ from rcwt.base.records import TrialRecord, planned_records
 from rcwt.base.sealed import damaged
 from rcwt.config.returned_ids import another_model
 from rcwt.config.schema import RULES_JUDGE
-from rcwt.scoring.outcomes import CellScores, scores_at
+from rcwt.scoring.outcomes import CellScores, TrialScores, scores_at
 from rcwt.trials.schema import SCORE_SCHEMA, TRIAL_SCHEMA, write_table
 
 #: `Study.call_identity`, by condition and model.
@@ -120,9 +120,10 @@ def _trial_rows(
     condition: Mapping[str, Any], records: Sequence[TrialRecord], headline: CellScores, effective: Mapping[str, bool]
 ) -> Iterator[dict[str, Any]]:
     shared = {name: condition[name] for name in TRIAL_SCHEMA.names if name in condition and name != "prompt_tokens"}
-    by_trial = {score.trial: score.items for score in headline.scores}
+    by_trial = {score.trial: score for score in headline.scores}
     for record in records:
-        response, usage, items = record.response, record.response.usage, by_trial[record.trial]
+        response, usage, scored = record.response, record.response.usage, by_trial[record.trial]
+        items = scored.items
         raw = [score for score in items.values() if score is not None]
         counted = [score for item, score in items.items() if score is not None and effective.get(item, True)]
         yield {
@@ -152,6 +153,8 @@ def _trial_rows(
             "time_utc": response.time_utc,
             "task_truncated": _cut(condition),
             "other_model": another_model(record.requested_model, record.response.returned_model),
+            "reasoning_text": response.reasoning_text,
+            "abstained": sum(effective.get(item, True) for item in scored.abstained_items) if counted else None,
         }
 
 
@@ -178,5 +181,12 @@ def _score_rows(
                 "effective": effective.get(item, True),
                 "score": score,
                 "f1": (trial.f1 or {}).get(item),
-                "score_status": "truncated" if item in trial.cut_items else trial.status,
+                "plain_score": (trial.plain or {}).get(item),
+                "score_status": _status(item, trial),
             }
+
+
+def _status(item: str, trial: TrialScores) -> str:
+    if item in trial.cut_items:
+        return "truncated"
+    return "abstained" if item in trial.abstained_items else trial.status

@@ -16,8 +16,10 @@ UNSCORED = ("judge_unparsed", "judge_truncated", "judge_prompt_cut", "not_scored
 BUDGET = ["p", "c", "r", "u"]
 _CALL = ["source", *TRIAL_KEY]
 _SHARE = ["source", "experiment", "window", "model", "q"]
-_COUNTS = ["hits", "possible", "items", "raw_hits", "raw_possible", "raw_items", "unparsed", "cut"]
-_F1 = ["f1_sum", "f1_count"]
+_STATUSES = {"unparsed": "unparsed", "cut": "truncated", "abstained": "abstained"}
+_COUNTS = ["hits", "possible", "items", "raw_hits", "raw_possible", "raw_items", *_STATUSES]
+#: Further scores that only answers of spans have.
+_OF_SPANS = ["f1", "plain_score"]
 
 
 class StatisticsError(RcwtError):
@@ -29,9 +31,11 @@ def judged_calls(trials: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
 
     `trials` and `scores` have the columns of `rcwt.trials.schema`. Beside the trial's key, status, budget and
     ceiling the result has `judge`, `hits`, `possible`, `missing` (effective items without a score),
-    `raw_hits`, `raw_possible`, `unparsed` and `cut` (effective items that are misses because the reply has
-    not the form that was asked for, or because the output cap cut them off), `f1_sum` and `f1_count` (of
-    effective items that have an F1), and `call`, the trial's row number, which `item_scores` gives too. A judge
+    `raw_hits`, `raw_possible`, `unparsed`, `cut` and `abstained` (effective items that are misses because the reply
+    has not the form that was asked for, because the output cap cut them off, or because it declines to answer),
+    `f1_sum`, `f1_count`, `plain_score_sum` and `plain_score_count` (of effective items that have these), `reasoned`
+    (whether the reply held reasoning, missing where that is not known), and `call`, the trial's row number, which
+    `item_scores` gives too. A judge
     has rows at each share where it scored anything or was the headline judge. How many items a call without any
     score row has is taken from its neighbours of the same experiment, judge and pack. Raises StatisticsError
     for doubled rows and unknown statuses.
@@ -41,7 +45,8 @@ def judged_calls(trials: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     calls = numbered.merge(_judges(numbered, items), on=_SHARE)
     calls = calls.merge(_sums(items), on=["call", "judge"], how="left")
     calls[_COUNTS] = calls[_COUNTS].fillna(0).astype("int64")
-    calls[_F1] = calls[_F1].fillna(0.0)
+    of_spans = [f"{name}_{what}" for name in _OF_SPANS for what in ("sum", "count")]
+    calls[of_spans] = calls[of_spans].fillna(0.0)
     likes = calls.groupby(["source", "experiment", "judge", "pack"])
     silent = calls["status"].isin(NON_ANSWERS)
     for possible, items_of in (("possible", "items"), ("raw_possible", "raw_items")):
@@ -66,8 +71,9 @@ def item_scores(trials: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     items["score"] = np.where(silent, 0.0, score)
     # An item that nobody excluded counts.
     items["effective"] = items["effective"].astype("boolean").fillna(True).astype(bool)
-    items["f1"] = items["f1"].astype("float64") if "f1" in items else np.nan
-    return items[[*_CALL, "call", "judge", "item", "effective", "score", "score_status", "f1"]]
+    for name in _OF_SPANS:
+        items[name] = items[name].astype("float64") if name in items else np.nan
+    return items[[*_CALL, "call", "judge", "item", "effective", "score", "score_status", *_OF_SPANS]]
 
 
 def _sums(items: pd.DataFrame) -> pd.DataFrame:
@@ -76,9 +82,13 @@ def _sums(items: pd.DataFrame) -> pd.DataFrame:
     effective = items[items["effective"]].groupby(by)["score"]
     columns = [effective.sum(), effective.count(), effective.size(), raw.sum(), raw.count(), raw.size()]
     said = items["score_status"].where(items["effective"])
-    columns += [said.eq(status).groupby([items[name] for name in by]).sum() for status in ("unparsed", "truncated")]
-    f1 = items[items["effective"]].groupby(by)["f1"]
-    return pd.concat([*columns, f1.sum(), f1.count()], axis=1, keys=[*_COUNTS, *_F1]).reset_index()
+    columns += [said.eq(status).groupby([items[name] for name in by]).sum() for status in _STATUSES.values()]
+    names = list(_COUNTS)
+    for name in _OF_SPANS:
+        found = items[items["effective"]].groupby(by)[name]
+        columns += [found.sum(), found.count()]
+        names += [f"{name}_sum", f"{name}_count"]
+    return pd.concat(columns, axis=1, keys=names).reset_index()
 
 
 def _judges(numbered: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
@@ -100,6 +110,9 @@ def _keyed(table: pd.DataFrame) -> pd.DataFrame:
 def _numbered(trials: pd.DataFrame) -> pd.DataFrame:
     numbered = _keyed(trials)[[*_CALL, "status", "headline_judge", "ceiling", *BUDGET]]
     numbered["other_model"] = trials["other_model"].astype("boolean").to_numpy() if "other_model" in trials else pd.NA
+    reasoned = trials["reasoning_text"].notna() if "reasoning_text" in trials else pd.Series(pd.NA, trials.index)
+    # Only a run knows what a reply held beside its answer.
+    numbered["reasoned"] = reasoned.astype("boolean").where(trials["source"] == "run").to_numpy()
     _refuse_doubled(numbered, _CALL, "trials")
     unknown = sorted({str(status) for status in numbered["status"]} - set(STATUSES))
     if unknown:

@@ -54,6 +54,9 @@ TRIAL_SCHEMA = pa.schema(
         # Additions: whether the budget cut a benchmark pack; whether another model answered than was asked.
         ("task_truncated", pa.bool_()),
         ("other_model", pa.bool_()),
+        # What the model reasoned inside its reply, taken off `text`; effective items that the reply declines to answer.
+        ("reasoning_text", pa.string()),
+        ("abstained", pa.int64()),
     ]
 )
 
@@ -74,6 +77,8 @@ SCORE_SCHEMA = pa.schema(
         ("score_status", pa.string()),
         # Additions: DROP's F1 of an item that is answered by spans of text.
         ("f1", pa.float64()),
+        # The score of the same with typography and articles in plain forms.
+        ("plain_score", pa.int64()),
     ]
 )
 
