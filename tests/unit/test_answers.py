@@ -272,8 +272,6 @@ ALL_NO = _reply("{name}: {answer}", dict.fromkeys(NAMES, "NO"))
 @pytest.mark.parametrize(
     "reply",
     [
-        f"<think>\n{ALL_NO}\n</think>\n{ALL_YES}",
-        f"{ALL_NO}\n</think>\n{ALL_YES}",  # the prompt held the opening tag
         f"Draft:\n{ALL_NO}\n\nFinal answers:\n{ALL_YES}",
         f"Working:\n{ALL_NO}\n\n{ALL_YES}",
         f"Final answers:\n{ALL_YES}\n\nMy first draft:\n{ALL_NO}",
@@ -297,8 +295,6 @@ def test_a_whole_reply_that_says_yes_throughout(reply: str) -> None:
 @pytest.mark.parametrize(
     "reply",
     [
-        f"<think>\n{ALL_YES}",
-        f"<think>{ALL_YES}</think>",
         "\n".join(f"{name}:" for name in NAMES) + "\nNo answers can be given.",
         "I cannot answer. No code was run.",
     ],

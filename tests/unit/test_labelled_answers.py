@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rcwt.base.reasoning import parted
 from rcwt.scoring.answers import score_answers
 from rcwt.study.tasks import load_task
 
@@ -21,7 +22,7 @@ def test_no_label_is_missed(root: Path) -> None:
     for record in records:
         if record.get("debatable"):
             continue
-        given = score_answers(record["reply"], task.answers)
+        given = score_answers(parted(record["reply"]).answer, task.answers)
         counted += len(record["labels"])
         wrong += [(record["id"], name) for name, label in record["labels"].items() if given.get(name, 0) != label]
     assert counted == 190
