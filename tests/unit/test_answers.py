@@ -207,6 +207,7 @@ UNCLEAR = [
     "{name}: YES for one reading and NO for the other",
     "It is unclear whether {name} is {answer}.",
     "{name}: cannot tell",
+    "{name}: I cannot say YES or NO",
     "{name}: 71",
     "For example {name}: {answer}",
 ]
@@ -308,7 +309,10 @@ def test_the_instruction_itself_gives_no_answer(task: Task) -> None:
     assert read_answers(f"{task.instruction}\n\n{ALL_NO}", NAMES) == {name: {"NO"} for name in NAMES}
 
 
-@pytest.mark.parametrize("words", ["not stated", "N/A", "cannot tell", "unknown", '"n/a",', "Cannot be determined."])
+@pytest.mark.parametrize(
+    "words",
+    ["not stated", "N/A", "cannot tell", "No idea", "no answer given", "unknown", '"n/a",', "Cannot be determined."],
+)
 def test_an_answer_that_declines_is_counted_apart(words: str) -> None:
     for reply in (f"sum_correct: {words}\nabove_count: NO", f"| sum_correct | {words} |\n| above_count | NO |"):
         assert declined_answers(reply, NAMES) == ("sum_correct",)

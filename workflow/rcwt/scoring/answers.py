@@ -6,8 +6,9 @@ nothing; what the line says of the answer decides (`rcwt.scoring.yes_no`). The w
 alone is another form than the one that was asked for.
 
 Two lines that contradict each other are a miss. A draft gives way to what is no draft, and whatever stands behind a
-line that corrects ("Correction", "Wait", "Final answers") replaces what stands before it. What stands behind a mark that
-ends the model's turn is no part of a reply; an example of the form is no answer.
+line that corrects ("Correction", "Wait", "Final answers") replaces what stands before it. What stands behind a mark
+that ends the model's turn is no part of a reply; an example of the form is no answer. Reasoning between tags is off the
+reply already (`rcwt.base.reasoning`).
 """
 
 import re

@@ -50,6 +50,12 @@ _LEADS = re.compile(
     rf"(?:\b(?:so|therefore|hence|thus|answer|answer is|it is|it's|is|verdict|result)|->|=>|→|⇒|=|:){_SIGN}{{1,4}}$",
     re.IGNORECASE,
 )
+#: Behind a "no" that belongs to what it counts: "no idea", "no answer given".
+_NONE_OF = re.compile(
+    r" (?:idea|answer|info|information|data|clue|comment|opinion|response|reply"
+    r"|mention|way (?:to|of)|evidence|guess|result)\b",
+    re.IGNORECASE,
+)
 _UNSURE = (
     r"maybe|perhaps|possibly|probably|probable|likely|presumably|unsure|uncertain|guess(?:ing)?|tentative(?:ly)?"
     r"|(?:not|n't|n’t|cannot|can't) (?:be )?(?:(?:so|too|very|quite|entirely|fully|completely|totally|100 ?%) )?"
@@ -85,10 +91,12 @@ class _Word:
 def said(text: str) -> str | None:
     """`YES` or `NO` as one line says behind a name, None where it says neither or both."""
     answers: set[str] = set()
-    weighed = corrected = False
+    weighed = corrected = passed = False
     for word in _words(text):
         corrected = corrected or (bool(answers) and bool(CORRECTS.search(word.before)))
-        if not _counts(word, answers, corrected=corrected):
+        # "I cannot say YES or NO": what "or" joins to a word that does not answer does not answer either.
+        passed = (passed and bool(_OR.fullmatch(word.before))) or not _counts(word, answers, corrected=corrected)
+        if passed:
             continue
         doubt = _doubted(word)
         if corrected or not answers:
@@ -123,6 +131,8 @@ def _words(text: str) -> Iterator[_Word]:
 def _counts(word: _Word, answers: set[str], *, corrected: bool) -> bool:
     """Whether a word answers, or takes back an answer before it, rather than standing in a sentence."""
     near = word.before[-_NEAR:]
+    if word.answer == "NO" and _NONE_OF.match(word.rest):
+        return False
     if _DENIED.search(near) or _UNTICKED.search(near) or _ASKED.match(word.rest) or _WOULD.match(word.rest):
         return False
     if word.first and _SIGNS_ONLY.fullmatch(word.before):
