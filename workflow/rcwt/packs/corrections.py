@@ -44,6 +44,10 @@ _NOT_BEHIND = re.compile(
     rf"(?:[,;]|\s[—–-])\s?(?:and\s|but\s)?not{_UNSURE}\s[^\n]{{1,80}}\Z|[,;]?\s(?:rather\sthan|instead\sof)\s[^\n]{{1,80}}\Z",
     re.IGNORECASE,
 )
+_THEREFORE = re.compile(
+    r"[^\n]{1,300}[,;.]\s{1,3}(?:so|thus|therefore|hence|giving|which\s{1,3}(?:is|gives|makes))\b,?\s{0,3}",
+    re.IGNORECASE,
+)
 _STRUCK = re.compile(r"~~[^~\n]++~~")
 
 _HEDGE = re.compile(
@@ -52,8 +56,8 @@ _HEDGE = re.compile(
     r"not\s{1,3}(?:\w{1,12}\s)?(?:sure|certain|confident)|might|could|may\s{1,3}be|unclear|estimate|estimated|"
     r"at\s{1,3}(?:least|most)|(?:more|less|fewer|greater|higher|lower|other)\s{1,3}than|up\s{1,3}to|"
     r"or\s{1,3}(?:more|less|fewer|higher|lower|above|below|over|under)|and\s{1,3}(?:up|above|over)|"
-    r"minimum|maximum|if|unless|depending|depends|either|alternatively|or|tentative|tentatively|assuming|"
-    r"(?:about|around)(?=\s{0,3}(?:[\d)]|\Z)))\b|[?~≈±≥≤]|(?<=\d)[ -]ish\b",
+    r"minimum|maximum|if|unless|depending|depends|either|tops|ballpark|give\s{1,3}or\s{1,3}take|alternatively|or|tentative|tentatively|assuming|"
+    r"(?:about|around)(?=\s{0,3}(?:[\d)]|\Z)))\b|[?~≈±≥≤]|(?<=\d)[ -]?ish\b",
     re.IGNORECASE,
 )
 _BEGINS = re.compile(
@@ -109,6 +113,12 @@ def resolved(text: str) -> str:
 def hedged(text: str) -> bool:
     """Whether a text guesses, bounds, asks, sets a condition or offers a choice."""
     return _HEDGE.search(text) is not None
+
+
+def concluded(text: str) -> str:
+    """What a text ends by concluding (`12 boxes of 4, so 48`), where nothing before is a guess; else nothing."""
+    found = _THEREFORE.match(text)
+    return text[found.end() :] if found and not hedged(found[0]) else ""
 
 
 def corrects(line: str) -> bool:

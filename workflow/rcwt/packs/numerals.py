@@ -15,7 +15,7 @@ import unicodedata
 from fractions import Fraction
 
 from rcwt.base.number_words import alternatives, value_of
-from rcwt.packs.corrections import hedged, resolved
+from rcwt.packs.corrections import concluded, hedged, resolved
 from rcwt.packs.surface import narrow, surface
 
 _WRAPPINGS: tuple[tuple[str, str], ...] = (
@@ -71,10 +71,11 @@ _NO_SENTENCE = re.compile(
 )
 #: What explains a number: a reason, or a sentence of its own.
 _REASON = re.compile(
-    r"(?<=[\w%)$.,;:])(?:[.,;:]?\s{1,3}(?:[–—-]\s)?(?:because|since|as\s|given|due\s|i\.e\.|that\s{1,3}is\b)|[.;]\s{1,3}(?=[A-Z]))"
+    r"(?<=[\w%)$.,;:])(?:[.,;:]?\s{1,3}(?:[–—-]\s)?(?:because|since|as\s|given|due\s|i\.e\.|that\s{1,3}is\b)|(?P<beside>[.;]\s{1,3}(?=[A-Z])|\s[–—-]\s(?=[a-z]{2})))"
 )
-_SECOND = re.compile(r"\s{0,3}(?:or|but|alternatively|and|otherwise)\b", re.IGNORECASE)
+_SECOND = re.compile(r"\s{0,3}(?:or|no|but|alternatively|and|otherwise)\b", re.IGNORECASE)
 _EMPHASIS = re.compile(r"(?<!\d)\*\*|\*\*(?!\s?\d)|(?<=\d)\*(?=\s[a-zA-Z])|__|`")
+_TEN_TO_THE = re.compile(r"(?<=\d)\s?[×x*]\s?10\^\{?([+-]?\d{1,2})\}?(?!\d)")
 #: A formula that is an amount in dollars.
 _MONEY = re.compile(r"\A\$(\$[^$]*+)\$\Z")
 _ENDINGS = frozenset(",;:!。，、；：！．")
@@ -86,7 +87,7 @@ _SEPARATORS = "[,'’ \u00a0\u2007\u2009\u202f]"
 _WHOLE = r"(?:\d{1,3}(?:(?:,\d{3})+|(?:['’]\d{3})+|(?:[ \u00a0\u2007\u2009\u202f]\d{3}(?!\d))+)|\d+)"
 _VULGAR = "[¼½¾⅐-⅞]"
 _DECIMAL = rf"(?:{_WHOLE}(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{{1,3}})?"
-_CURRENCY = r"\\?(?:(?:US|A|C|CA|NZ|AU)?\$|[€£¥₹₩₽]|(?:USD|EUR|GBP)\b)"
+_CURRENCY = r"\\?(?:(?:US\s?|A|C|CA|NZ|AU)?\$|[€£¥₹₩₽]|(?:USD|EUR|GBP|INR|CAD|AUD|JPY|CHF)\b|Rs\b\.?)"
 _NUMBER = re.compile(
     rf"(?P<before>[-+−–]?)\s?{_CURRENCY}?\s?(?P<sign>[-+−–]?)"
     rf"(?:(?P<mixed>{_WHOLE})(?:\s+|\s*[-&]\s*|\s+and\s+)(?P<over>\d+)\s*[/⁄]\s*(?P<under>\d+)"
@@ -128,17 +129,18 @@ def number(text: str) -> Fraction | None:
         return None
     # `\\$` is a currency; a bare `$` may open a formula.
     plain = _MONEY.sub(r"\1", unwrapped(narrow(surface(text)).replace("\\$", "€")))
-    plain = _EMPHASIS.sub("", plain)
+    plain = _TEN_TO_THE.sub(r"e\1", _EMPHASIS.sub("", plain))
     plain = unwrapped(_LEAD.sub("", unwrapped(resolved(plain)), count=1))
     if _INEQUALITY.search(plain):
         return None
-    return _explained(plain)
+    value = _explained(plain)
+    return value if value is not None else _explained(unwrapped(_LEAD.sub("", concluded(plain), count=1)))
 
 
 def _explained(text: str) -> Fraction | None:
     """A number with or without what explains it: a reason, a sentence, the sum that it is, a bracket."""
     if reason := _REASON.search(text):
-        if _SECOND.match(text, reason.end()):
+        if _SECOND.match(text, reason.end()) or (reason["beside"] and hedged(text[reason.end() :])):
             return None
         text = unwrapped(text[: reason.start()])
     if "=" in text:
