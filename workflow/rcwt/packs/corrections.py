@@ -57,7 +57,7 @@ _HEDGE = re.compile(
     r"at\s{1,3}(?:least|most)|(?:more|less|fewer|greater|higher|lower|other)\s{1,3}than|up\s{1,3}to|"
     r"or\s{1,3}(?:more|less|fewer|higher|lower|above|below|over|under)|and\s{1,3}(?:up|above|over)|"
     r"minimum|maximum|if|unless|depending|depends|either|tops|ballpark|give\s{1,3}or\s{1,3}take|alternatively|or|tentative|tentatively|assuming|"
-    r"(?:about|around)(?=\s{0,3}(?:[\d)]|\Z)))\b|[?~≈±≥≤]|(?<=\d)[ -]?ish\b",
+    r"(?:about|around)(?=\s{0,3}(?:[\d)]|\Z)))\b|[?~≈±≥≤]|(?:\A|(?<=\d))[ -]?ish\b",
     re.IGNORECASE,
 )
 _BEGINS = re.compile(

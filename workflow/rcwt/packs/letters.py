@@ -31,6 +31,7 @@ _LETTER = re.compile(
 _BRACKETS = str.maketrans("【「『〔〈《⟨{<】」』〕〉》⟩}>", "(((((((((" + ")))))))))")
 _FORMULA = re.compile(r"\$(\(?[A-Za-z]\)?)\$")
 _BEHIND = re.compile(r"\s?[(\[]([A-Za-z])[)\]]\.?\Z")
+_GROUPING = re.compile(r"[\s\\${}()~]+")
 _ALONE = re.compile(r"[a-z][.)]?")
 _DELIMITER = re.compile(r"\s*+(?:[.)\]:,;!]|[–—-](?![\d.]))\s*+")
 #: A second letter: a capital, or a small one in brackets.
@@ -154,4 +155,5 @@ def _option(text: str) -> str:
 
 
 def _flat(text: str) -> str:
-    return " ".join(unwrapped(text).casefold().split())
+    """A text as it is compared: without spaces and the signs that LaTeX groups by, which a reading may take away."""
+    return _GROUPING.sub("", unwrapped(text).casefold())

@@ -64,7 +64,8 @@ _LATEX: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"~(?=\\)"), " "),
     (re.compile(r"\^\{([23])\}"), r"^\1"),
 )
-#: Full-width forms, letters of mathematics and letters in circles; a fraction or a power is none, whose plain form is another number.
+#: Full-width forms, letters of mathematics and letters in circles. A fraction or a power is none of them: its plain
+#: form is another number.
 _WIDE = re.compile("[\uff01-\uff5e\u3000\uffe0-\uffe6\u249c-\u24e9\U0001d400-\U0001d7ff]+")
 
 
