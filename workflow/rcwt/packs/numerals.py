@@ -65,13 +65,14 @@ _SENTENCE = re.compile(
 )
 #: Words in a sentence with which its number is no answer.
 _NO_SENTENCE = re.compile(
-    r"\b(?:not|never|than|least|most|about|around|over|under|between|from|up|close|near|nearer|closer|equal|or|if|by|some"
+    r"\b(?:not|never|than|least|most|about|around|over|under|between|from|up|close|near|nearer|closer|or|if|by|some"
     r"|cannot|rounds?|within|below|above)\b|n['’]t\b",
     re.IGNORECASE,
 )
 #: What explains a number: a reason, or a sentence of its own.
 _REASON = re.compile(
-    r"(?<=[\w%)$.,;:])(?:[.,;:]?\s{1,3}(?:[–—-]\s)?(?:because|since|as\s|given|due\s|i\.e\.|that\s{1,3}is\b)|(?P<beside>[.;]\s{1,3}(?=[A-Z])|\s[–—-]\s(?=[a-z]{2})))"
+    r"(?<=[\w%)$.,;:])(?:[.,;:]?\s{1,3}(?:[–—-]\s)?(?:because|since|as\s|given|due\s|i\.e\.|that\s{1,3}is\b)"
+    r"|(?P<beside>[.;]\s{1,3}(?=[A-Z])|\s[–—-]\s(?=[a-z]{2})))"
 )
 _SECOND = re.compile(r"\s{0,3}(?:or|no|but|alternatively|and|otherwise)\b", re.IGNORECASE)
 _EMPHASIS = re.compile(r"(?<!\d)\*\*|\*\*(?!\s?\d)|(?<=\d)\*(?=\s[a-zA-Z])|__|`")
@@ -79,7 +80,7 @@ _TEN_TO_THE = re.compile(r"(?<=\d)\s?[×x*]\s?10\^\{?([+-]?\d{1,2})\}?(?!\d)")
 #: A formula that is an amount in dollars.
 _MONEY = re.compile(r"\A\$(\$[^$]*+)\$\Z")
 _ENDINGS = frozenset(",;:!。，、；：！．")
-_SUM = re.compile(r"[^?]*\d[^?]{0,200}?[-+*/x×·÷−–^][^?]*\d[^?]*")
+_SUM = re.compile(r"\d[^?\d]{0,40}[-+*/x×·÷−–^(][^?\d]{0,20}\d")
 _BARE = re.compile(r"[-+−–]?\s?[$£€¥]?\s?[\d.,]{1,30}\s?(?P<percent>%)?")
 #: What may part thousands: commas, apostrophes, and spaces that break no line.
 _SEPARATORS = "[,'’ \u00a0\u2007\u2009\u202f]"
@@ -112,6 +113,7 @@ _LONGEST_UNIT = 60
 _MOST_NESTED = 5
 #: Characters of an answer; what is longer is no number with what explains it.
 _LONGEST_ANSWER = 1000
+#: Words with which a bracket gives another value.
 _NO_VALUE = re.compile(r"\b(?:or|not|instead|alternatively|otherwise)\b", re.IGNORECASE)
 #: Characters; Python reads no whole number of more than some thousand digits.
 _LONGEST_NUMBER = 200
@@ -146,7 +148,8 @@ def _explained(text: str) -> Fraction | None:
     if "=" in text:
         first, _, others = text.partition("=")
         last = _bracketed(unwrapped(text.rpartition("=")[2]))
-        return last if last is not None or not _SUM.fullmatch(others[:400]) else _bracketed(unwrapped(first))
+        explains = "?" not in others and _SUM.search(others)
+        return _bracketed(unwrapped(first)) if last is None and explains else last
     return _bracketed(text)
 
 
