@@ -273,7 +273,10 @@ def test_an_answer_that_declines_has_abstained(said: str, kind: str, value: str,
     [
         *[(line, "answered") for line in ("Correction:", "Wait, no.", "**Final answers**", "Sorry, that was wrong.")],
         *[(line, "answered") for line in ("I made a mistake above.", "On second thought:", "Let me recheck.", "Oops!")],
-        *[(line, "contradicted") for line in ("", "No corrections needed.", "The steps:", "Nothing was wrong.")],
+        *[
+            (line, "contradicted")
+            for line in ("", "No corrections needed.", "The steps:", "Final price below:", "Nothing was wrong.")
+        ],
     ],
 )
 def test_a_later_line_counts_behind_a_correction(between: str, outcome: str) -> None:

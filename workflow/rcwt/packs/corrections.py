@@ -63,7 +63,7 @@ _HEDGE = re.compile(
 _BEGINS = re.compile(
     r"[\s>*_#`•|\"'(\[-]*+(?:(?:but|oh|ah|no|ok|okay|so|my|the|here\s{1,3}are(?:\s{1,3}(?:my|the))?),?\s{1,3}){0,3}"
     r"(?:wait|actually|corrections?|corrected|correcting|sorry|apologies|i\s{1,3}apologi[sz]e|my\s{1,3}apologies|oops|"
-    r"hmm|hold\s{1,3}on|edit(?:ed)?\s{0,3}:|update[d]?|revis(?:ed|ion|ing)|errat(?:um|a)|amended|final|no[,.!—–]|"
+    r"hmm|hold\s{1,3}on|edit(?:ed)?\s{0,3}:|update[d]?|revis(?:ed|ion|ing)|errat(?:um|a)|amended|no[,.!—–]|final\s{0,3}(?:answers?|results?|values?|version|list|response|check|[:*]|\Z)|"
     r"on\s{1,3}(?:second\s{1,3}thoughts?|reflection|review|closer)|(?:upon|after)\s{1,3}(?:re|closer|further|double)|"
     r"re-?check|double-?check|scratch|strike|let\s{1,3}me\s{1,3}(?:re|double|correct|fix|check|try\s{1,3}again))",
     re.IGNORECASE,
@@ -71,8 +71,8 @@ _BEGINS = re.compile(
 _SAYS = re.compile(
     r"\b(?:(?:was|is|were|are)\s{1,3}(?:wrong|incorrect|mistaken|a\s{1,3}mistake|an\s{1,3}error)|"
     r"(?:a|an|my)\s{1,3}(?:\w{1,15}\s{1,3})?(?:mistake|error)|mistaken|miscalculat\w{1,4}|miscount\w{0,3}|misread|"
-    r"final\s{1,3}answers?|revised\s{1,3}answers?|corrected\s{1,3}answers?|scratch\s{1,3}that|ignore\s{1,3}(?:that|the)|"
-    r"second\s{1,3}thoughts?|should\s{1,3}(?:have\s{1,3}been|be)|let\s{1,3}me\s{1,3}(?:correct|fix|redo|recheck|revise))\b",
+    r"final\s{1,3}answers?|revised\s{1,3}answers?|corrected\s{1,3}answers?|scratch\s{1,3}that|ignore\s{1,3}(?:that|the\s{1,3}(?:above|previous|first|earlier))|"
+    r"second\s{1,3}thoughts?|should\s{1,3}have\s{1,3}been|(?:it|that|this)\s{1,3}should\s{1,3}be|let\s{1,3}me\s{1,3}(?:correct|fix|redo|recheck|revise))\b",
     re.IGNORECASE,
 )
 _CONFIRMS = re.compile(
