@@ -192,7 +192,9 @@ def test_what_explains_nothing_leaves_no_number(text: str) -> None:
             ["Letter F", "I choose F", "G, actually F", "G is not correct, so F", "f) heat", "heat (F)"], "F"
         ),
         **dict.fromkeys(["F?", "F, probably", "F (I think)", "F is likely correct", "F is wrong", "F is not correct"]),
-        **dict.fromkeys(["A: the answer is C", "I: cannot tell", "I cannot tell", "I'd choose B", "I as well"]),
+        **dict.fromkeys(
+            ["A: the answer is C", "F > G", "I: cannot tell", "I cannot tell", "I'd choose B", "I as well"]
+        ),
         **dict.fromkeys(["A pulley", "A wave of heat", "Five", "F) light", "F, no wait", "F: not stated"]),
         "I, since atoms are small": "I",
         "I": "I",

@@ -16,7 +16,8 @@ _TOLD = one_of("""
 """)
 _TELLS = one_of("""
     say, state, give, mention, specify, name, provide, tell, include, contain, indicate, disclose, cover, reveal, show
-    list, answer, report, quote, supply, appear, address, settle, identify, cite, find, determine, know, define, record, note
+    list, answer, report, quote, supply, appear
+    address, settle, identify, cite, find, determine, know, define, record, note
 """)
 _WHAT = one_of(r"""
     information, mention, figures?, values?, numbers?, data, answer, indication, statement, details?, estimates?
@@ -32,13 +33,14 @@ DECLINING = re.compile(
     \bun(?:stated|specified|known|disclosed|available|answerable|determined|named|mentioned|answered)\b
     \bindeterminate\b
     \bno(?:\s+[a-z-]+){{0,3}}?\s+{_WHAT}(?:\s+[a-z/-]+){{0,5}}?\s+{_TOLD}\b
+    \bno(?:\s+[a-z][\w/-]*){{1,5}}?\s+(?:is|are|was|were|can\s+be|could\s+be)\s+{_TOLD}\b
     \bno\s+(?:information|mention|answer|data|indication)\b
     \b(?:silent|unsure)\s+(?:on|about|as)\b
     \bsays?\s+nothing\b
     \bnothing\s+(?:in|about|on|is|was)\b
     \bno\s+idea\b
     \b(?:gives?|names?|states?|provides?|mentions?|specifies|contains?|shows?|holds?)\s+(?:no(?!\s+such)|neither|none)\b
-    \b(?:none|nothing)\s+(?:is\s+|was\s+|that\s+is\s+)?{_TOLD}\b
+    \b(?:none|neither|nothing)(?:\s+\w[\w/-]*){{0,6}}?\s+{_TOLD}\b
     \bneither\s+(?:is|are|was|were|does|do|did)\b
     (?<![\w/])n\s?/\s?a(?![\w/])
     (?<![\w.])n\.\s?a\.
@@ -72,7 +74,7 @@ _OPENING = re.compile(
     r"|there|that|answer|value|result)\b[^.;:,()—–]{0,80})?\Z",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(r"[.;:,()—–]|\s-\s")
+_CLAUSE = re.compile(r"[.;:,()—–]|\s-\s|\b(?:though|although|but|whose|which|while|whereas)\b", re.IGNORECASE)
 _NAMED_UNKNOWN = re.compile(r"\b(?:the|an?)\s+un\w+\s+\w", re.IGNORECASE)
 #: Characters of an answer that may decline.
 _LONGEST = 400

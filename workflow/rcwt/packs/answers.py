@@ -141,5 +141,5 @@ def _below(lines: Sequence[str], at: int) -> str:
         elif items:
             break
         else:
-            return said.strip("*_`").strip()
+            return said.strip("*_`✅✓✔☑👉➡").strip()
     return "; ".join(items)

@@ -28,9 +28,11 @@ _LETTER = re.compile(
     r"(?![^\W_]|['’]\w)[*_`]*+(?P<rest>.*)",
     re.DOTALL,
 )
-_BRACKETS = str.maketrans("【「『〔〈《⟨{<】」』〕〉》⟩}>", "(((((((((" + ")))))))))")
-_FORMULA = re.compile(r"\$(\(?[A-Za-z]\)?)\$")
+_BRACKETS = str.maketrans("【「『〔〈《⟨{】」』〕〉》⟩}", "((((((((" + "))))))))")
+_FORMULA = re.compile(r"\$(\(?[A-Za-z]\)?)\$|<(?P<angled>[A-Za-z])>")
 _BEHIND = re.compile(r"\s?[(\[]([A-Za-z])[)\]]\.?\Z")
+#: `B not C`.
+_NOT_ANOTHER = re.compile(r"\s?,?\s?not\s\(?[A-Z]\)?[.!]?")
 _GROUPING = re.compile(r"[\s\\${}()~]+")
 _ALONE = re.compile(r"[a-z][.)]?")
 _DELIMITER = re.compile(r"\s*+(?:[.)\]:,;!]|[–—-](?![\d.]))\s*+")
@@ -91,7 +93,7 @@ def letter(text: str, options: Sequence[str]) -> str | None:
     """The letter that an answer gives, be it offered or not; None for a text that gives none, or more than one."""
     if len(text) > _LONGEST:
         return None
-    whole = unwrapped(_FORMULA.sub(r"\1", narrow(surface(text)).translate(_BRACKETS)))
+    whole = unwrapped(_FORMULA.sub(_lettered, narrow(surface(text)).translate(_BRACKETS)))
     said = _flat(whole)
     if len(said) > 1 and any(said == _option(option) for option in options):
         return None
@@ -104,6 +106,10 @@ def letter(text: str, options: Sequence[str]) -> str | None:
         begun = _begun(unwrapped(resolved(whole)))
     begun = begun or _begun(unwrapped(concluded(whole))) or _ended(whole, options)
     return begun.letter if begun and _adds_nothing(begun, options) else None
+
+
+def _lettered(match: re.Match[str]) -> str:
+    return f"({match['angled']})" if match["angled"] else match[1]
 
 
 def _begun(text: str) -> _Begun | None:
@@ -133,6 +139,8 @@ def _adds_nothing(begun: _Begun, options: Sequence[str]) -> bool:
     if not _flat(begun.behind):
         return "?" not in rest
     if own is not None and begun.is_followed_by(_option(own)):
+        return True
+    if _NOT_ANOTHER.fullmatch(rest):
         return True
     if declines(begun.behind) or _ANSWERS_AGAIN.match(begun.behind):
         return False
