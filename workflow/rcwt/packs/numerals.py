@@ -210,8 +210,10 @@ def unwrapped(text: str) -> str:
     before, nested = None, _MOST_NESTED
     while before != (start, end):
         before = start, end
+        while start < end and text[end - 1] in _ENDINGS:
+            start, end = _stripped(text, start, end - 1)
         ended = text[end - 1 : end] if start < end else ""
-        if ended in _ENDINGS or (ended == "." and not text.endswith("..", start, end)):
+        if ended == "." and not text.endswith("..", start, end):
             start, end = _stripped(text, start, end - 1)
         for left, right in _WRAPPINGS:
             inner, outer = start + len(left), end - len(right)

@@ -56,7 +56,7 @@ _COMMAND = re.compile(
 )
 _ESCAPED = re.compile(r"\\(?:([%#&_*`~|+.!-])|[()\[\]])")
 _LATEX: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"\\\\++(?=[A-Za-z%$])"), r"\\"),
+    (re.compile(r"(?<!\\)\\\\++(?=[A-Za-z%$])"), r"\\"),
     (re.compile(r"\{,\}"), ","),
     (re.compile(r"\\!"), ""),
     (re.compile(r"\\[,:]"), "\u2009"),
