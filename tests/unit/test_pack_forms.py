@@ -79,6 +79,11 @@ def one(reply: str, kind: str, *values: str, passage: bool = False) -> Grade:
     return grade(reply, [question], cut=False)[0]
 
 
+def one_of(reply: str, options: tuple[str, ...], value: str) -> Grade:
+    reference = Reference(kind="letter", values=(value,))
+    return grade(reply, [Question(id="q", text="?", options=options, references=(reference,))], cut=False)[0]
+
+
 @given(NUMBERS, st.sampled_from(WRAPPERS), st.sampled_from(["{}", "-{}", "{}.5", "${}", "{} apples", "{}%"]))
 def test_a_number_in_any_wrapping_is_the_number(value: int, wrapper: str, form: str) -> None:
     said = form.format(value)
@@ -150,10 +155,16 @@ FORMS = {
     "64 because 16 * 4 = 64": 64,
     "64. There are 16 rows of 4.": 64,
     "Ada has 64 stamps": 64,
+    "16 rows of 4, so 64": 64,
+    "6.4 × 10^1": 64,
+    "\\(64\\) tiles": 64,
+    "64 — all of them": 64,
+    "US $64": 64,
 }
 NO_FORMS = (
     *("64 (sixty-five)", "64 (65)", "64 (maybe 65)", "64 (or so)", "64 = ?", "64. Or 65.", "64 ± 1", "64 5", "64 12 5"),
     *("64, I think", "64 probably", "64 (not sure)", "Ada has at least 64 stamps", "it is not 64", "64 if it rains"),
+    *("64ish", "64. I think.", "64 — maybe 65", "64 tops", "64 (ballpark)", "60 or 65, so 64", "64 x 2", "64 of 70"),
     *("16*4", "sixty-four", "64 minimum", "close to 64", "64 (50 or 64)"),
 )
 
@@ -177,9 +188,13 @@ def test_what_explains_nothing_leaves_no_number(text: str) -> None:
         **dict.fromkeys(
             ["F (not G)", "F, not G", "F (not A or B)", "F, since heat flows", "F – heat", "F) not G"], "F"
         ),
-        **dict.fromkeys(["Letter F", "I choose F", "G, actually F", "G is not correct, so F", "f) heat"], "F"),
+        **dict.fromkeys(
+            ["Letter F", "I choose F", "G, actually F", "G is not correct, so F", "f) heat", "heat (F)"], "F"
+        ),
         **dict.fromkeys(["F?", "F, probably", "F (I think)", "F is likely correct", "F is wrong", "F is not correct"]),
-        **dict.fromkeys(["A: the answer is C", "I: cannot tell", "I cannot tell", "I'd choose B", "I as well"]),
+        **dict.fromkeys(
+            ["A: the answer is C", "F > G", "I: cannot tell", "I cannot tell", "I'd choose B", "I as well"]
+        ),
         **dict.fromkeys(["A pulley", "A wave of heat", "Five", "F) light", "F, no wait", "F: not stated"]),
         "I, since atoms are small": "I",
         "I": "I",
@@ -193,6 +208,23 @@ def test_an_option_that_says_no_takes_nothing_back() -> None:
     options = ("Yes, because she agreed.", "No, because he paid.")
     assert letter("B: No, because he paid.", options) == "B"
     assert letter("B) No, he paid", options) == "B"
+
+
+OWN_TEXTS = ("-1", "1", "$2.5 \\times 10^{-6} \\mathrm{~kg}$", "(a) 590, (b) 410", "not red but blue", "i.e. {x, y}")
+
+
+@pytest.mark.parametrize(
+    "frame", ["{}) {}", "({}) {}", "{}. {}", "{}: {}", "**{}) {}**", "{} ({})", "{} – {}", "{} {}"]
+)
+@pytest.mark.parametrize("place", range(len(OWN_TEXTS)))
+def test_a_letter_may_stand_before_any_text_of_its_own(frame: str, place: int) -> None:
+    said = frame.format(LETTERS[place], OWN_TEXTS[place])
+    assert one_of(f"ANSWER 1: {said}", OWN_TEXTS, LETTERS[place]).score == 1
+
+
+@pytest.mark.parametrize("text", OWN_TEXTS)
+def test_the_text_of_an_option_alone_is_no_letter(text: str) -> None:
+    assert letter(text, OWN_TEXTS) is None
 
 
 @pytest.mark.parametrize(
@@ -243,12 +275,29 @@ def test_an_answer_that_declines_has_abstained(said: str, kind: str, value: str,
     [
         *[(line, "answered") for line in ("Correction:", "Wait, no.", "**Final answers**", "Sorry, that was wrong.")],
         *[(line, "answered") for line in ("I made a mistake above.", "On second thought:", "Let me recheck.", "Oops!")],
-        *[(line, "contradicted") for line in ("", "No corrections needed.", "The steps:", "Nothing was wrong.")],
+        *[
+            (line, "contradicted")
+            for line in ("", "No corrections needed.", "The steps:", "Final price below:", "Nothing was wrong.")
+        ],
     ],
 )
 def test_a_later_line_counts_behind_a_correction(between: str, outcome: str) -> None:
     found = one(f"ANSWER 1: 5\n{between}\nANSWER 1: 64", "number", "64")
     assert (found.outcome, found.score) == (outcome, int(outcome == "answered"))
+
+
+@pytest.mark.parametrize(
+    ("reply", "score"),
+    [
+        ("ANSWER 1: 5\nWait, it should be 64.", 1),
+        ("ANSWER 1: 5\n\nCorrection: 64", 1),
+        ("ANSWER 1: 64\nActually, it's 5.", 0),
+        ("ANSWER 1: 64\nWait, that is right.", 1),
+        ("ANSWER 1: 64\n\nHope it's clear!", 1),
+    ],
+)
+def test_a_line_below_an_answer_may_give_another_value(reply: str, score: int) -> None:
+    assert one(reply, "number", "64").score == score
 
 
 def test_the_last_of_two_lines_counts_for_its_own_number_only() -> None:

@@ -101,7 +101,7 @@ def _texts(line: str, marks: Sequence[re.Match[str]]) -> list[str]:
         said = said.rstrip("}, ") if line.lstrip().startswith("{") else said
         said = said.rstrip("$") if line.startswith("$") and said.count("$") == 1 else said
         # `**ANSWER 1:** 12` and `**ANSWER 1: 12**`: marks opened before the answer end behind it.
-        texts.append(said.strip("*_`✅✓✔☑👉➡").strip())
+        texts.append(said.rstrip("\\| ").strip("*_`✅✓✔☑👉➡").strip())
     return texts
 
 
@@ -130,7 +130,7 @@ def _below(lines: Sequence[str], at: int) -> str:
     """The value on the lines below a label: the first that says something, or all items of a list."""
     items: list[str] = []
     for line in lines[at + 1 : at + 1 + _BELOW]:
-        said = line.strip()
+        said = line.strip().lstrip(">| ").rstrip("| ")
         if _BEGIN.match(line) or (items and corrects(said[:300])):
             break
         if not said or (len(said) < 1000 and _FRAME.fullmatch(said)):
@@ -141,5 +141,5 @@ def _below(lines: Sequence[str], at: int) -> str:
         elif items:
             break
         else:
-            return said.strip("*_`").strip()
+            return said.strip("*_`✅✓✔☑👉➡").strip()
     return "; ".join(items)

@@ -44,6 +44,10 @@ _NOT_BEHIND = re.compile(
     rf"(?:[,;]|\s[—–-])\s?(?:and\s|but\s)?not{_UNSURE}\s[^\n]{{1,80}}\Z|[,;]?\s(?:rather\sthan|instead\sof)\s[^\n]{{1,80}}\Z",
     re.IGNORECASE,
 )
+_THEREFORE = re.compile(
+    r"[^\n]{1,300}[,;.]\s{1,3}(?:so|thus|therefore|hence|giving|which\s{1,3}(?:is|gives|makes))\b,?\s{0,3}",
+    re.IGNORECASE,
+)
 _STRUCK = re.compile(r"~~[^~\n]++~~")
 
 _HEDGE = re.compile(
@@ -52,14 +56,14 @@ _HEDGE = re.compile(
     r"not\s{1,3}(?:\w{1,12}\s)?(?:sure|certain|confident)|might|could|may\s{1,3}be|unclear|estimate|estimated|"
     r"at\s{1,3}(?:least|most)|(?:more|less|fewer|greater|higher|lower|other)\s{1,3}than|up\s{1,3}to|"
     r"or\s{1,3}(?:more|less|fewer|higher|lower|above|below|over|under)|and\s{1,3}(?:up|above|over)|"
-    r"minimum|maximum|if|unless|depending|depends|either|alternatively|or|tentative|tentatively|assuming|"
-    r"(?:about|around)(?=\s{0,3}(?:[\d)]|\Z)))\b|[?~≈±≥≤]|(?<=\d)[ -]ish\b",
+    r"minimum|maximum|if|unless|depending|depends|either|tops|ballpark|give\s{1,3}or\s{1,3}take|alternatively|or|tentative|tentatively|assuming|"
+    r"(?:about|around)(?=\s{0,3}(?:[\d)]|\Z)))\b|[?~≈±≥≤]|(?:\A|(?<=\d))[ -]?ish\b",
     re.IGNORECASE,
 )
 _BEGINS = re.compile(
     r"[\s>*_#`•|\"'(\[-]*+(?:(?:but|oh|ah|no|ok|okay|so|my|the|here\s{1,3}are(?:\s{1,3}(?:my|the))?),?\s{1,3}){0,3}"
     r"(?:wait|actually|corrections?|corrected|correcting|sorry|apologies|i\s{1,3}apologi[sz]e|my\s{1,3}apologies|oops|"
-    r"hmm|hold\s{1,3}on|edit(?:ed)?\s{0,3}:|update[d]?|revis(?:ed|ion|ing)|errat(?:um|a)|amended|final|no[,.!—–]|"
+    r"hmm|hold\s{1,3}on|edit(?:ed)?\s{0,3}:|update[d]?|revis(?:ed|ion|ing)|errat(?:um|a)|amended|no[,.!—–]|final\s{0,3}(?:answers?|results?|values?|version|list|response|check|[:*]|\Z)|"
     r"on\s{1,3}(?:second\s{1,3}thoughts?|reflection|review|closer)|(?:upon|after)\s{1,3}(?:re|closer|further|double)|"
     r"re-?check|double-?check|scratch|strike|let\s{1,3}me\s{1,3}(?:re|double|correct|fix|check|try\s{1,3}again))",
     re.IGNORECASE,
@@ -67,8 +71,8 @@ _BEGINS = re.compile(
 _SAYS = re.compile(
     r"\b(?:(?:was|is|were|are)\s{1,3}(?:wrong|incorrect|mistaken|a\s{1,3}mistake|an\s{1,3}error)|"
     r"(?:a|an|my)\s{1,3}(?:\w{1,15}\s{1,3})?(?:mistake|error)|mistaken|miscalculat\w{1,4}|miscount\w{0,3}|misread|"
-    r"final\s{1,3}answers?|revised\s{1,3}answers?|corrected\s{1,3}answers?|scratch\s{1,3}that|ignore\s{1,3}(?:that|the)|"
-    r"second\s{1,3}thoughts?|should\s{1,3}(?:have\s{1,3}been|be)|let\s{1,3}me\s{1,3}(?:correct|fix|redo|recheck|revise))\b",
+    r"final\s{1,3}answers?|revised\s{1,3}answers?|corrected\s{1,3}answers?|scratch\s{1,3}that|ignore\s{1,3}(?:that|the\s{1,3}(?:above|previous|first|earlier))|"
+    r"second\s{1,3}thoughts?|should\s{1,3}have\s{1,3}been|(?:it|that|this)\s{1,3}should\s{1,3}be|let\s{1,3}me\s{1,3}(?:correct|fix|redo|recheck|revise))\b",
     re.IGNORECASE,
 )
 _CONFIRMS = re.compile(
@@ -109,6 +113,12 @@ def resolved(text: str) -> str:
 def hedged(text: str) -> bool:
     """Whether a text guesses, bounds, asks, sets a condition or offers a choice."""
     return _HEDGE.search(text) is not None
+
+
+def concluded(text: str) -> str:
+    """What a text ends by concluding (`12 boxes of 4, so 48`), where nothing before is a guess; else nothing."""
+    found = _THEREFORE.match(text)
+    return text[found.end() :] if found and not hedged(found[0]) else ""
 
 
 def corrects(line: str) -> bool:

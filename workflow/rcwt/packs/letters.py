@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rcwt.base.declining import declines
-from rcwt.packs.corrections import hedged, resolved
+from rcwt.packs.corrections import concluded, hedged, resolved
 from rcwt.packs.items import LETTERS
 from rcwt.packs.numerals import unwrapped
 from rcwt.packs.surface import narrow, surface
@@ -25,9 +25,15 @@ _LEAD = re.compile(
 )
 _LETTER = re.compile(
     r"[*_`]*+(?:\((?P<round>[A-Za-z])\)|\[(?P<square>[A-Za-z])\]|(?P<bare>[A-Z]|[a-z](?=[*_`]*(?:[):]|\.\s))))"
-    r"(?![^\W_]|['’])[*_`]*+(?P<rest>.*)",
+    r"(?![^\W_]|['’]\w)[*_`]*+(?P<rest>.*)",
     re.DOTALL,
 )
+_BRACKETS = str.maketrans("【「『〔〈《⟨{】」』〕〉》⟩}", "((((((((" + "))))))))")
+_FORMULA = re.compile(r"\$(\(?[A-Za-z]\)?)\$|<(?P<angled>[A-Za-z])>")
+_BEHIND = re.compile(r"\s?[(\[]([A-Za-z])[)\]]\.?\Z")
+#: `B not C`.
+_NOT_ANOTHER = re.compile(r"\s?,?\s?not\s\(?[A-Z]\)?[.!]?")
+_GROUPING = re.compile(r"[\s\\${}()~]+")
 _ALONE = re.compile(r"[a-z][.)]?")
 _DELIMITER = re.compile(r"\s*+(?:[.)\]:,;!]|[–—-](?![\d.]))\s*+")
 #: A second letter: a capital, or a small one in brackets.
@@ -36,11 +42,11 @@ _JOINED = r"\bor\b|\band\b|[/,&;+]"
 _ANOTHER = re.compile(rf"(?:{_JOINED})\s?{_SECOND}(?=\s{{0,9}}(?:$|{_JOINED}|[.)]))")
 #: The same at the start of what follows the first letter.
 _NEXT = re.compile(
-    r"\s*+(?:[,/&;+-]|or\b|and\b|\.\s{0,3}or\b|\)\s{0,3}or\b)?+\s*+(?:\(?[A-Z]\)?|\(?[a-z]\))\s{0,9}(?:$|[.,;)]|\bor\b|\band\b)"
+    r"\s*+(?:[,/&;+-]|or\b|and\b|\.\s{0,3}(?:or\b)?|\)\s{0,3}or\b)?+\s*+(?:\(?[A-Z]\)?|\(?[a-z]\))\s{0,9}(?:$|[.,;)]|\bor\b|\band\b)"
 )
 #: What says that the letter before it is the answer.
 _CONFIRMED = re.compile(
-    r"\s*+(?:is|seems|it\s{1,3}is)\b(?!\s{1,3}(?:not|wrong|incorrect|false|likely|probabl|possib|perhaps|almost|out|either))"
+    r"\s*+is\b(?!\s{1,3}(?:not|wrong|incorrect|false|likely|probabl|possib|perhaps|almost|out|either))"
     r"(?:\s{1,3}(?:the|my|clearly|definitely|most|only|indeed))*+\s{1,3}(?:final\s{1,3}|correct\s{1,3}|best\s{1,3}|right\s{1,3})?"
     r"(?:correct|right|true|best|answer|choice|option|one|fit|match)\b",
     re.IGNORECASE,
@@ -87,7 +93,7 @@ def letter(text: str, options: Sequence[str]) -> str | None:
     """The letter that an answer gives, be it offered or not; None for a text that gives none, or more than one."""
     if len(text) > _LONGEST:
         return None
-    whole = unwrapped(narrow(surface(text)))
+    whole = unwrapped(_FORMULA.sub(_lettered, narrow(surface(text)).translate(_BRACKETS)))
     said = _flat(whole)
     if len(said) > 1 and any(said == _option(option) for option in options):
         return None
@@ -98,7 +104,12 @@ def letter(text: str, options: Sequence[str]) -> str | None:
         return begun.letter
     if own is None or not (_NO.match(whole) and own.casefold().startswith("no")):
         begun = _begun(unwrapped(resolved(whole)))
+    begun = begun or _begun(unwrapped(concluded(whole))) or _ended(whole, options)
     return begun.letter if begun and _adds_nothing(begun, options) else None
+
+
+def _lettered(match: re.Match[str]) -> str:
+    return f"({match['angled']})" if match["angled"] else match[1]
 
 
 def _begun(text: str) -> _Begun | None:
@@ -113,6 +124,14 @@ def _begun(text: str) -> _Begun | None:
     return _Begun((match["round"] or match["square"] or match["bare"]).upper(), not match["bare"], match["rest"])
 
 
+def _ended(text: str, options: Sequence[str]) -> _Begun | None:
+    """The letter in brackets behind the text of its own option."""
+    match = _BEHIND.search(text[-6:])
+    begun = _Begun(match[1].upper(), True, "") if match else None
+    own = begun.option(options) if begun else None
+    return begun if match and own and _flat(text[: -len(match[0])]) == _option(own) else None
+
+
 def _adds_nothing(begun: _Begun, options: Sequence[str]) -> bool:
     """Whether what follows a letter gives no other answer, does not doubt it, and does not make a word of it."""
     rest = begun.rest
@@ -121,10 +140,13 @@ def _adds_nothing(begun: _Begun, options: Sequence[str]) -> bool:
         return "?" not in rest
     if own is not None and begun.is_followed_by(_option(own)):
         return True
+    if _NOT_ANOTHER.fullmatch(rest):
+        return True
     if declines(begun.behind) or _ANSWERS_AGAIN.match(begun.behind):
         return False
-    if _CONFIRMED.match(rest):
-        return not rest.rstrip().endswith("?")
+    if confirmed := _CONFIRMED.match(rest):
+        tail = rest[confirmed.end() :]
+        return bool(_REASON.match(tail)) or not (hedged(tail) or _ANOTHER.search(tail))
     if _REASON.match(rest):
         return begun.bracketed or begun.letter not in "AI" or bool(_PLAIN_REASON.match(rest))
     delimited = begun.bracketed or _DELIMITER.match(rest) or rest.lstrip().startswith(("(", "["))
@@ -141,4 +163,5 @@ def _option(text: str) -> str:
 
 
 def _flat(text: str) -> str:
-    return " ".join(unwrapped(text).casefold().split())
+    """A text as it is compared: without spaces and the signs that LaTeX groups by, which a reading may take away."""
+    return _GROUPING.sub("", unwrapped(text).casefold())

@@ -15,7 +15,7 @@ import unicodedata
 from fractions import Fraction
 
 from rcwt.base.number_words import alternatives, value_of
-from rcwt.packs.corrections import hedged, resolved
+from rcwt.packs.corrections import concluded, hedged, resolved
 from rcwt.packs.surface import narrow, surface
 
 _WRAPPINGS: tuple[tuple[str, str], ...] = (
@@ -65,20 +65,22 @@ _SENTENCE = re.compile(
 )
 #: Words in a sentence with which its number is no answer.
 _NO_SENTENCE = re.compile(
-    r"\b(?:not|never|than|least|most|about|around|over|under|between|from|up|close|near|nearer|closer|equal|or|if|by|some"
+    r"\b(?:not|never|than|least|most|about|around|over|under|between|from|up|close|near|nearer|closer|or|if|by|some"
     r"|cannot|rounds?|within|below|above)\b|n['’]t\b",
     re.IGNORECASE,
 )
 #: What explains a number: a reason, or a sentence of its own.
 _REASON = re.compile(
-    r"(?<=[\w%)$.,;:])(?:[.,;:]?\s{1,3}(?:[–—-]\s)?(?:because|since|as\s|given|due\s|i\.e\.|that\s{1,3}is\b)|[.;]\s{1,3}(?=[A-Z]))"
+    r"(?<=[\w%)$.,;:])(?:[.,;:]?\s{1,3}(?:[–—-]\s)?(?:because|since|as\s|given|due\s|i\.e\.|that\s{1,3}is\b)"
+    r"|(?P<beside>[.;]\s{1,3}(?=[A-Z])|\s[–—-]\s(?=[a-z]{2})))"
 )
-_SECOND = re.compile(r"\s{0,3}(?:or|but|alternatively|and|otherwise)\b", re.IGNORECASE)
+_SECOND = re.compile(r"\s{0,3}(?:or|no|but|alternatively|and|otherwise)\b", re.IGNORECASE)
 _EMPHASIS = re.compile(r"(?<!\d)\*\*|\*\*(?!\s?\d)|(?<=\d)\*(?=\s[a-zA-Z])|__|`")
+_TEN_TO_THE = re.compile(r"(?<=\d)\s?[×x*]\s?10\^\{?([+-]?\d{1,2})\}?(?!\d)")
 #: A formula that is an amount in dollars.
 _MONEY = re.compile(r"\A\$(\$[^$]*+)\$\Z")
 _ENDINGS = frozenset(",;:!。，、；：！．")
-_SUM = re.compile(r"[^?]*\d[^?]{0,200}?[-+*/x×·÷−–^][^?]*\d[^?]*")
+_SUM = re.compile(r"\d[^?\d]{0,40}[-+*/x×·÷−–^(][^?\d]{0,20}\d")
 _BARE = re.compile(r"[-+−–]?\s?[$£€¥]?\s?[\d.,]{1,30}\s?(?P<percent>%)?")
 #: What may part thousands: commas, apostrophes, and spaces that break no line.
 _SEPARATORS = "[,'’ \u00a0\u2007\u2009\u202f]"
@@ -86,7 +88,7 @@ _SEPARATORS = "[,'’ \u00a0\u2007\u2009\u202f]"
 _WHOLE = r"(?:\d{1,3}(?:(?:,\d{3})+|(?:['’]\d{3})+|(?:[ \u00a0\u2007\u2009\u202f]\d{3}(?!\d))+)|\d+)"
 _VULGAR = "[¼½¾⅐-⅞]"
 _DECIMAL = rf"(?:{_WHOLE}(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{{1,3}})?"
-_CURRENCY = r"\\?(?:(?:US|A|C|CA|NZ|AU)?\$|[€£¥₹₩₽]|(?:USD|EUR|GBP)\b)"
+_CURRENCY = r"\\?(?:(?:US\s?|A|C|CA|NZ|AU)?\$|[€£¥₹₩₽]|(?:USD|EUR|GBP|INR|CAD|AUD|JPY|CHF)\b|Rs\b\.?)"
 _NUMBER = re.compile(
     rf"(?P<before>[-+−–]?)\s?{_CURRENCY}?\s?(?P<sign>[-+−–]?)"
     rf"(?:(?P<mixed>{_WHOLE})(?:\s+|\s*[-&]\s*|\s+and\s+)(?P<over>\d+)\s*[/⁄]\s*(?P<under>\d+)"
@@ -111,6 +113,7 @@ _LONGEST_UNIT = 60
 _MOST_NESTED = 5
 #: Characters of an answer; what is longer is no number with what explains it.
 _LONGEST_ANSWER = 1000
+#: Words with which a bracket gives another value.
 _NO_VALUE = re.compile(r"\b(?:or|not|instead|alternatively|otherwise)\b", re.IGNORECASE)
 #: Characters; Python reads no whole number of more than some thousand digits.
 _LONGEST_NUMBER = 200
@@ -128,23 +131,25 @@ def number(text: str) -> Fraction | None:
         return None
     # `\\$` is a currency; a bare `$` may open a formula.
     plain = _MONEY.sub(r"\1", unwrapped(narrow(surface(text)).replace("\\$", "€")))
-    plain = _EMPHASIS.sub("", plain)
+    plain = _TEN_TO_THE.sub(r"e\1", _EMPHASIS.sub("", plain))
     plain = unwrapped(_LEAD.sub("", unwrapped(resolved(plain)), count=1))
     if _INEQUALITY.search(plain):
         return None
-    return _explained(plain)
+    value = _explained(plain)
+    return value if value is not None else _explained(unwrapped(_LEAD.sub("", concluded(plain), count=1)))
 
 
 def _explained(text: str) -> Fraction | None:
     """A number with or without what explains it: a reason, a sentence, the sum that it is, a bracket."""
     if reason := _REASON.search(text):
-        if _SECOND.match(text, reason.end()):
+        if _SECOND.match(text, reason.end()) or (reason["beside"] and hedged(text[reason.end() :])):
             return None
         text = unwrapped(text[: reason.start()])
     if "=" in text:
         first, _, others = text.partition("=")
         last = _bracketed(unwrapped(text.rpartition("=")[2]))
-        return last if last is not None or not _SUM.fullmatch(others[:400]) else _bracketed(unwrapped(first))
+        explains = "?" not in others and _SUM.search(others)
+        return _bracketed(unwrapped(first)) if last is None and explains else last
     return _bracketed(text)
 
 
@@ -205,8 +210,10 @@ def unwrapped(text: str) -> str:
     before, nested = None, _MOST_NESTED
     while before != (start, end):
         before = start, end
+        while start < end and text[end - 1] in _ENDINGS:
+            start, end = _stripped(text, start, end - 1)
         ended = text[end - 1 : end] if start < end else ""
-        if ended in _ENDINGS or (ended == "." and not text.endswith("..", start, end)):
+        if ended == "." and not text.endswith("..", start, end):
             start, end = _stripped(text, start, end - 1)
         for left, right in _WRAPPINGS:
             inner, outer = start + len(left), end - len(right)

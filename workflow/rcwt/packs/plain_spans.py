@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from rcwt.packs.corrections import hedged, resolved
+from rcwt.packs.corrections import resolved
 from rcwt.packs.items import Reference
 from rcwt.packs.numerals import number, unwrapped
 from rcwt.packs.spans import normalise, readings
@@ -58,7 +58,7 @@ def _meets(answer: str, reference: Reference) -> bool:
     if len(answer) > _LONGEST:
         return False
     wanted = tuple(sorted(map(plain_form, reference.values)))
-    if _doubts(answer) and not any("?" in value or hedged(value) for value in reference.values):
+    if _doubts(answer) and not any("?" in value for value in reference.values):
         return False
     if wanted in _sets(answer):
         return True

@@ -54,9 +54,9 @@ _COMMAND = re.compile(
     r"\\(?:text|textbf|textit|textrm|textsf|texttt|textnormal|mathrm|mathbf|mathit|mathsf|mathtt|boldsymbol|bm|emph"
     r"|underline|mbox|hbox|fbox|boxed|operatorname|bold|textcolor\{\w{1,20}\}|color\{\w{1,20}\})\s?\{([^{}\n]*+)\}"
 )
-_ESCAPED = re.compile(r"\\([%#&_*`~|+.!-])")
+_ESCAPED = re.compile(r"\\(?:([%#&_*`~|+.!-])|[()\[\]])")
 _LATEX: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"\\\\++(?=[A-Za-z%$])"), r"\\"),
+    (re.compile(r"(?<!\\)\\\\++(?=[A-Za-z%$])"), r"\\"),
     (re.compile(r"\{,\}"), ","),
     (re.compile(r"\\!"), ""),
     (re.compile(r"\\[,:]"), "\u2009"),
@@ -64,8 +64,9 @@ _LATEX: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"~(?=\\)"), " "),
     (re.compile(r"\^\{([23])\}"), r"^\1"),
 )
-#: Full-width forms and letters of mathematics; a fraction or a power is none, whose plain form is another number.
-_WIDE = re.compile("[\uff01-\uff5e\u3000\uffe0-\uffe6\U0001d400-\U0001d7ff]+")
+#: Full-width forms, letters of mathematics and letters in circles. A fraction or a power is none of them: its plain
+#: form is another number.
+_WIDE = re.compile("[\uff01-\uff5e\u3000\uffe0-\uffe6\u249c-\u24e9\U0001d400-\U0001d7ff]+")
 
 
 def surface(reply: str) -> str:
@@ -102,7 +103,7 @@ def unlatexed(text: str) -> str:
         if not found:
             break
     text = _FRACTION.sub(lambda match: f" {match[1] or match[3]}/{match[2] or match[4]}", text)
-    return _ESCAPED.sub(r"\1", text)
+    return _ESCAPED.sub(lambda match: match[1] or "", text)
 
 
 def narrow(text: str) -> str:
