@@ -17,7 +17,7 @@ from typing import TypeVar
 import pytest
 
 import rcwt
-from rcwt.base import keys, reasoning
+from rcwt.base import declining, keys, reasoning
 from rcwt.base.visible import in_one_line, visible
 from rcwt.packs import drop, letters, numerals, spans
 from rcwt.packs.answers import answer_lines
