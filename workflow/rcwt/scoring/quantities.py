@@ -64,7 +64,7 @@ _OTHER_NUMBER = re.compile(
     rf"{_UNIT_WORDS}(?P<join> ?\(?,? ?{_OTHER}(?: {_PERHAPS})? ?)(?P<other>{NUMBER})(?P<unit>{_UNIT})"
 )
 _OTHER_NAME = re.compile(
-    r"(?P<one>[\w.-]*\w) ?(?: or | / | ?and/or )(?:the |an? |option |perhaps |maybe |else )?(?P<other>\w[\w.-]*)"
+    r"(?<![\w.-])(?P<one>[\w.-]{0,60}\w) ?(?: or | / | ?and/or )(?:the |an? |option |perhaps |maybe |else )?(?P<other>\w[\w.-]*+)"
 )
 #: Words beside "or" that are no candidate for anything.
 _NO_NAME = frozenset(

@@ -166,7 +166,7 @@ WITHDRAWS = _words(r"""
 """)
 #: Takes back the value before it, inside a sentence.
 CORRECTS = re.compile(
-    rf"(?:(?:[(.,;:!-]++ ?|[\s(.,;:!-]+(?={_STRONG}))(?:(?:oh|hmm|ah|er|um|oops|well),? )?)(?:{_STRONG}|{_WEAK}|no(?=[,:]))"
+    rf"(?:(?:(?<![(.,;:!-])[(.,;:!-]++ ?|(?<![\s(.,;:!-])[\s(.,;:!-]++(?={_STRONG}))(?:(?:oh|hmm|ah|er|um|oops|well),? )?)(?:{_STRONG}|{_WEAK}|no(?=[,:]))"
     r"(?: (?:that is|that's|it is|it's|should be|it should be|i misread|i mean|no))?\b[,:.!]*(?= )"
     r"(?! (?:is|was|are|were|has|have|does|do|will|needs?|takes?)\b)"
 )
