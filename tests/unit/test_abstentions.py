@@ -1,5 +1,7 @@
 """What a reply declines to state: words that decline, items of a free text, fields of an object."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +17,7 @@ DEMANDS = demands_of(INSTRUCTION)
 ALL = ("conveyor", "cold", "supplier", "training", "roof")
 
 DECLINING = [
-    *("not stated", "Not given.", "N/A", "n/a", "none stated", "unknown", "**not stated**", "not_stated", "NOT STATED"),
+    *("not stated", "Not given.", "N/A", "n/a", "none stated", "unknown", "**not stated**", "NOT STATED"),
     *("the reference does not say", "not specified in the visible part", "cannot be determined", "abstain"),
     *("Abstain: this needs reasoning, and the reader only quotes.", "Nothing in the prompt answers this."),
     *("It isn't mentioned.", "The reference doesn't say.", "not stated in section 2", "There is no mention of it."),
@@ -102,5 +104,5 @@ def test_fields_that_decline() -> None:
     ["8 Kb", "8 Kbit", "maybe 8KB", "8KB?", "not 8KB", "more than 8KB", "at least 8KB", "8KB or 16KB", "probably 8KB"],
 )
 def test_a_field_that_asserts_no_value(value: str) -> None:
-    scores = score_fields('{"pg_limit": "%s"}' % value, TASK.fields)
-    assert scores is not None and scores["pg_limit"] == 0
+    scores = score_fields(json.dumps({"pg_limit": value}), TASK.fields)
+    assert scores == dict.fromkeys((field.id for field in TASK.fields), 0)

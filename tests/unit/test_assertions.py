@@ -19,7 +19,8 @@ DEMANDS = demands_of((FOLDER / "instruction.md").read_text(encoding="utf-8"))
 #: Statements and right values, as the issue words them.
 OF_THE_ISSUE = [
     (
-        "2. PostgreSQL LISTEN/NOTIFY payload limit: not stated. Builders should not assume the commonly known 8 KB default.",
+        "2. PostgreSQL LISTEN/NOTIFY payload limit: not stated. "
+        "Builders should not assume the commonly known 8 KB default.",
         "pg_limit",
         0,
     ),

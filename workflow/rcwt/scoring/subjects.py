@@ -1,6 +1,6 @@
 """Whose value a passage gives: "the day shift needs 4 days" says nothing of the night shift. All on normalised text.
 
-A subject of two words has a head, by which its like is known: the "team" of "backend team", the "shift" of "night shift".
+A subject of two words has a head, by which its like is known: the "team" of "backend team", "shift" of "night shift".
 The same head behind another word is another subject; so is another name behind "limit of the".
 """
 
