@@ -35,7 +35,8 @@ _EMPTY = _list("""
 """)
 #: Words of a clause that declines which name the material or the answer, and nothing that is asked for.
 _MATERIAL = _list("""
-    abstain all although answer answered any anywhere appear applicable available before but can cannot
+    abstain all doesn isn didn wasn aren couldn don although answer answered any anywhere appear applicable
+    available before but can cannot
     concerning contain context could cover covered data defined demand determine determined disclose document
     either enough excerpt far figure figures find five found four here include included indicate indicated
     information item itself know known list listed material mention mentioned missing name named neither none

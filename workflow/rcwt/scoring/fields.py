@@ -7,7 +7,8 @@ A field's rule is data (`rcwt.scoring.items.ExactField`). Its value is brought t
 (`rcwt.scoring.normalise`) and read with the pattern language of the rule judge (`rcwt.scoring.patterns`):
 
 1. a value that one of `reject` matches is wrong;
-2. what it does not assert (`rcwt.scoring.assertions`: a denial, a doubt, a question) is taken out; so is what `aside` matches is taken out: the value of another thing that may be named beside the field's own;
+2. what it does not assert (`rcwt.scoring.assertions`: a denial, a doubt, a question) is taken out; so is what `aside`
+   matches, the value of another thing that may be named beside the field's own;
 3. one of `accept` must be found in the rest, and what it matches is taken out;
 4. what is left must hold no second value: none of `others`, no number with one of `units`, and none that "or" joins on
    ("not 16 KB" is none: it is not said);

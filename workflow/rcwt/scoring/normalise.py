@@ -89,8 +89,10 @@ _NUMBER = r"(\d+(?:\.\d+)?)"
 _BETWEEN = re.compile(rf"\b(?:between|from) {_NUMBER} (?:and|to) {_NUMBER}(?![.,]?\d)")
 # "at least 2 weeks, at most 3" is as much a range.
 _LEAST_AND_MOST = re.compile(
-    r"\b(?:at least|(?:an? )?min(?:imum)?(?: of)?|no less than|not less than|no fewer than) (\d+(?:\.\d+)?)(?: (min|hour|day|week|month|year))?,?"
-    r"(?: and| but| to| or)? (?:at (?:the )?most|(?:an? )?max(?:imum)?(?: of)?|up to|no more than|not more than) (\d+(?:\.\d+)?)(?![.,]?\d)"
+    r"\b(?:at least|(?:an? )?min(?:imum)?(?: of)?|no less than|not less than"
+    r"|no fewer than) (\d+(?:\.\d+)?)(?: (min|hour|day|week|month|year))?,?"
+    r"(?: and| but| to| or)? (?:at (?:the )?most|(?:an? )?max(?:imum)?(?: of)?|up to|no more than"
+    r"|not more than) (\d+(?:\.\d+)?)(?![.,]?\d)"
 )
 _LASTING_RANGE = re.compile(rf"(?<![\w.,]){_NUMBER} (min|hour|day|week|month|year)(?: ?- ?| to | or ){_NUMBER} \2")
 _RANGE = re.compile(rf"(?<![\w.,]){_NUMBER}(?: ?- ?| to |-to-| or ){_NUMBER}(?![.,]?\d)")

@@ -1,4 +1,4 @@
-"""Numbers that a text gives as values: not as a mere bound, and not as one of two candidates. All on normalised text."""
+"""Numbers that a text gives as values: no mere bounds, and not one of two candidates. All on normalised text."""
 
 import re
 from functools import lru_cache
@@ -20,7 +20,8 @@ QUANTITY = re.compile(rf"({NUMBER})({_UNIT})")
 _LARGER = "(?:larger|greater|more|bigger|longer|higher)"
 _NOT = r"(?:\b(?:not|never|cannot|no)|n't)"
 _UPPER = re.compile(
-    rf"(?:{_NOT} (?:be |exceed |get |grow |become )?(?:any )?{_LARGER}(?: than)?|{_NOT}(?: [a-z/-]+){{1,6}}? {_LARGER} than"
+    rf"(?:{_NOT} (?:be |exceed |get |grow |become )?(?:any )?{_LARGER}(?: than)?"
+    rf"|{_NOT}(?: [a-z/-]+){{1,6}}? {_LARGER} than"
     rf"|{_NOT} exceed|{_NOT}(?: [a-z/-]+){{1,4}}? (?:above|over|beyond)|\b"
     + one_of("""
     at most, no more than, not more than, no larger than, max(?:imum)?(?: of)?, less than, fewer than, under, below
@@ -38,12 +39,15 @@ _LOWER = re.compile(
 )
 # What lies above a limit is refused: that states the limit.
 _REFUSED_ABOVE = re.compile(
-    r"\b(?:above|over|exceeding|beyond|in excess of|(?:larger|greater|more|bigger|longer|higher) than) (\d[^.;,]{0,60}?)"
-    r" (?:(?:is|are|will be|gets?) (?:not [a-z]+|rejected|refused|forbidden|prohibited|dropped|truncated)|fails?|cannot(?: [a-z]+){1,3})\b"
+    r"\b(?:above|over|exceeding|beyond|in excess of|(?:larger|greater|more|bigger|longer"
+    r"|higher) than) (\d[^.;,]{0,60}?)"
+    r" (?:(?:is|are|will be|gets?) (?:not [a-z]+|rejected|refused|forbidden|prohibited|dropped|truncated)"
+    r"|fails?|cannot(?: [a-z]+){1,3})\b"
 )
 # A limit that is less than a number is another one.
 _BOUNDED_LIMIT = re.compile(
-    r"\b(?:limit|max(?:imum)?|cap|ceiling)\b[^.;,|]{0,40}? (?:is|was|lies)(?: at)? (?:(?:less|lower|smaller|fewer) than|under|below) \d[\d.]*"
+    r"\b(?:limit|max(?:imum)?|cap|ceiling)\b[^.;,|]{0,40}? (?:is|was|lies)(?: at)? (?:(?:less|lower|smaller"
+    r"|fewer) than|under|below) \d[\d.]*"
 )
 _UNIT_WORDS = r"(?: [a-z/]+){0,3}?"
 _UPPER_BEHIND = re.compile(
@@ -64,7 +68,8 @@ _OTHER_NUMBER = re.compile(
     rf"{_UNIT_WORDS}(?P<join> ?\(?,? ?{_OTHER}(?: {_PERHAPS})? ?)(?P<other>{NUMBER})(?P<unit>{_UNIT})"
 )
 _OTHER_NAME = re.compile(
-    r"(?P<one>[\w.-]*\w) ?(?: or | / | ?and/or )(?:the |an? |option |perhaps |maybe |else )?(?P<other>\w[\w.-]*)"
+    r"(?<![\w.-])(?P<one>[\w.-]{0,60}\w) ?(?: or | / | ?and/or )(?:the |an? |option |perhaps |maybe "
+    r"|else )?(?P<other>\w[\w.-]*+)"
 )
 #: Words beside "or" that are no candidate for anything.
 _NO_NAME = frozenset(

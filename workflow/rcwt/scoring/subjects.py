@@ -1,10 +1,11 @@
 """Whose value a passage gives: "the day shift needs 4 days" says nothing of the night shift. All on normalised text.
 
-A subject of two words has a head, by which its like is known: the "team" of "backend team", the "shift" of "night shift".
+A subject of two words has a head, by which its like is known: the "team" of "backend team", "shift" of "night shift".
 The same head behind another word is another subject; so is another name behind "limit of the".
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from rcwt.scoring.patterns import Pattern
@@ -95,24 +96,23 @@ def another_nearer(subject: Pattern, value: Pattern, text: str) -> bool:
     """
     text = text.rpartition(" | ")[2]
     own = subject.spans(text)
-    others = [
-        place
+    likes = {
+        (modifier, head)
         for start, end in own
         for modifier, head in _heads(text, start, end)
-        for place in _others(text, modifier, head)
         if start + len(modifier) < end or head in _GROUPS
-    ]
+    }
+    others = sorted({place for modifier, head in likes for place in _others(text, modifier, head)})
     if not others:
         return False
-    return all(
-        _nearest(start, others) > _nearest(start, [own_start for own_start, _ in own]) for start, _ in value.spans(text)
-    )
+    starts = [start for start, _ in own]
+    return all(_nearest(start, others) > _nearest(start, starts) for start, _ in value.spans(text))
 
 
 def _nearest(place: int, starts: list[int]) -> tuple[bool, int]:
-    """The last of `starts` before a place; one behind it is farther than any before it, and the first of them is near."""
-    before = [start for start in starts if start < place]
-    return (True, max(before)) if before else (False, -min(starts))
+    """The last of rising `starts` before a place; where all lie behind it, the first of them is the nearest."""
+    before = bisect_left(starts, place)
+    return (True, starts[before - 1]) if before else (False, -starts[0])
 
 
 def _heads(text: str, start: int, end: int) -> Iterator[tuple[str, str]]:

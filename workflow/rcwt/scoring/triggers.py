@@ -16,8 +16,10 @@ def _words(phrases: str) -> re.Pattern[str]:
 # A word that takes back only where a pause stands before it: clients wait, and a rule is actually there.
 _WEAK = one_of("wait, actually, hmm+, sorry, apologies, rather(?! than)")
 _STRONG = one_of(r"""
-    no,? wait, wait,? no, actually,? no, no,? actually, corrections?:?, corrected:?, scratch that, strike that, i mean, i meant
-    make that, or rather, on second thou?ghts?, on reflection, my mistake, i misread, oops, let me correct(?: that| this)?
+    no,? wait, wait,? no, actually,? no, no,? actually, corrections?:?, corrected:?, scratch that, strike that
+    i mean, i meant
+    make that, or rather, on second thou?ghts?, on reflection, my mistake, i misread, oops
+    let me correct(?: that| this)?
 """)
 _CONJUNCTIONS = one_of(
     "but, whereas, while, whilst, although, though, however, yet, because, since, before, until, so that, when"
@@ -49,7 +51,8 @@ COMPARED = re.compile(
 #: What looks like a negation and is none (pseudo-negation).
 NO_NEGATION = _words(r"""
     not (?:only|just|merely|least|counting|including), no (?:doubt|longer than|matter|fewer than|such|extra)
-    without (?:a |any )?(?:doubt|exception|question), (?:nothing|nobody|none|no one|no 1) (?:but|else than|other than|except)
+    without (?:a |any )?(?:doubt|exception|question)
+    (?:nothing|nobody|none|no one|no 1) (?:but|else than|other than|except)
     no [a-z]{1,30} (?:but|other than|except), not to be exceeded, not least
 """)
 _HARD = one_of("clearly, explicitly, actually, certainly, therefore, also")
@@ -76,31 +79,36 @@ NEGATES = re.compile(
 )
 #: Denies what follows `over`.
 CHOSEN_OVER = re.compile(
-    r"\b(?:chosen|chose|prefer\w*|favou?r\w*|pick\w*|select\w*|recommend\w*|adopt\w*|wins?|won)\b[^,;]{0,60}?\b(?P<over>over)\b"
+    r"\b(?:chosen|chose|prefer\w*|favou?r\w*|pick\w*|select\w*|recommend\w*|adopt\w*|wins?"
+    r"|won)\b[^,;]{0,60}?\b(?P<over>over)\b"
 )
 #: Leaves open whether its clause holds, or says that it held once.
 DOUBTS = _words(r"""
     (?<!no )(?<!without )(?<!without a )(?<!any )doubt(?:s|ed)?, unless i, i would expect
     might, could(?! (?:not|only) be), perhaps, maybe, possibly, probably, presumably, conceivably, arguably, supposedly
-    allegedly, reportedly, apparently, likely, unclear, uncertain, unsure, unconfirmed, questionable, doubtful, unverified
+    allegedly, reportedly, apparently, likely, unclear, uncertain, unsure, unconfirmed, questionable, doubtful
+    unverified
     tentatively, whether, seems?, seemed, appears? (?:to|that), appeared to, guess(?:es|ing)?, suspects?
     assum(?:e|es|ed|ing), assumption, speculat\w+, would(?= [^.;]{0,80}\bif\b), previously, formerly, used to be
     (?:is|was|are|were) (?:one|1) of (?:the|several|many|some), unless i am, if i am not, if memory serves
     hypothetical\w*, suppos(?:e|ing), i (?:think|believe|recall|expect)
     i would say, if i (?:recall|remember)\w*, may (?:be|have|take|well|need|reach|use|mean|or), undecided
     to be (?:decided|determined|confirmed), not sure, somewhere between, either, depending on, potentially
-    rumou?red, (?:first|originally|initially|previously|formerly|once) (?:estimated|planned|stated|set|put|given|thought)
+    rumou?red
+    (?:first|originally|initially|previously|formerly|once) (?:estimated|planned|stated|set|put|given|thought)
     (?:first|originally|initially|previously|formerly|once) (?:named|chosen)
 """)
 
 _SOMEBODY = one_of(r"""
     agents?, participants?, colleagues?, members?, someone, somebody, speakers?, users?, people, others, planners?
-    reviewers? \d, facilitators?, moderators?, proposals?, earlier notes?, older notes?, drafts?, discussions?, roundtable
+    reviewers? \d, facilitators?, moderators?, proposals?, earlier notes?, older notes?, drafts?, discussions?
+    roundtable
     debate, chat, thread, transcript, minutes, coordination
 """)
 _CLAIMS = one_of(r"""
     claim, say, said, suggest, propos, spoke, speak, mention, argu, believ, think, thought, guess, estimat, want, prefer
-    assum, recommend, advocat, favou?r, insist, hold, put, giv, gave, nam, quot, cit, stat, ask, push, float, rais, offer
+    assum, recommend, advocat, favou?r, insist, hold, put, giv, gave, nam, quot, cit, stat, ask, push, float, rais
+    offer
     expect, assert, report, talk, bring, brought, voic, had, remark, fear, wish
 """)
 _CLAIMED = one_of(r"""
@@ -112,13 +120,15 @@ OF_OTHERS = re.compile(
     rf"\b{_SOMEBODY}(?: (?:\d+|[a-z]\b|[a-z]+ agent))?(?:'s\b| (?:[a-z]+ )?{_CLAIMS}\w*)"
     rf"|\b{_CLAIMED} (?:only )?(?:by |in |from )?(?:the |an? |1 |one |another |some )?(?:[a-z]+ )?{_SOMEBODY}\b"
     r"|\b(?:proposal|suggestion|claim|hypothesis|idea|rumou?r) (?:is|was) that\b"
-    rf"|\b(?:per|from|by) (?:the )?{_SOMEBODY}(?: \d+)?\b|\bin the (?:discussion|roundtable|debate|chat|thread|transcript)\b"
+    rf"|\b(?:per|from|by) (?:the )?{_SOMEBODY}(?: \d+)?\b|\bin the (?:discussion|roundtable|debate|chat|thread"
+    rf"|transcript)\b"
 )
 #: Says that its clause is the writer's own knowledge, and not what the material says.
 OWN_KNOWLEDGE = _words(r"""
     (?:general|common|background|prior|outside|own|world) knowledge, commonly known, well[- ]known, from memory
     training data, rule of thumb, common(?:ly)? (?:default|cited|quoted|assumed), typical(?:ly)?, from elsewhere
-    i (?:supplied|added|filled|happen to know|know|remember), outside the reference, (?<!not )(?:my|a|an educated|best) (?:own )?guess
+    i (?:supplied|added|filled|happen to know|know|remember), outside the reference
+    (?<!not )(?:my|a|an educated|best) (?:own )?guess
     (?:made|making) (?:this|that|it|them) up, invented, industry (?:figure|average|standard|norm)
     not (?:from|part of|based on) (?:the|this) (?:reference|text|document|excerpt|material|prompt)
     would (?:be|have been) (?:usual|typical|normal|common|customary|standard|reasonable|plausible|likely|expected)
@@ -129,11 +139,14 @@ OWN_KNOWLEDGE = _words(r"""
 SUPPOSES = re.compile(r"\W*(?:and |or |but )?(?:if|unless|provided that|in case)\b")
 #: Begins a clause or sentence that says of what stands before it that it is wrong, or not known to be right.
 RETRACTS = re.compile(
-    r"\W*(?:or (?:maybe|perhaps) not\b|not (?:from|in|part of|based on) (?:the|this) (?:reference|text|document|excerpt|material)\b"
-    r"|(?:and |but |though |although )?(?:this|that|it|which|these|both|the (?:figure|value|number|claim))(?: figures?| values?| numbers?)?"
+    r"\W*(?:or (?:maybe|perhaps) not\b|not (?:from|in|part of|based on) (?:the|this) (?:reference|text"
+    r"|document|excerpt|material)\b"
+    r"|(?:and |but |though |although )?(?:this|that|it|which|these|both|the (?:figure|value|number"
+    r"|claim))(?: figures?| values?| numbers?)?"
     r" (?:is|are|was|were|remains?)(?: only| just| merely| still)? (?:an? )?"
     + one_of(r"""
-    unconfirmed, uncertain, unverified, unproven, (?:mere )?assumption, (?:mere )?guess, estimate of mine, doubtful, questionable
+    unconfirmed, uncertain, unverified, unproven, (?:mere )?assumption, (?:mere )?guess, estimate of mine, doubtful
+    questionable
     disputed, wrong, false, incorrect, untrue, mistaken, speculation, not (?:true|right|correct|certain|sure|confirmed)
     """)
     + r"\b)"
@@ -142,7 +155,8 @@ RETRACTS = re.compile(
 SAYS_IT = re.compile(r"\b(?:it|this|that|them|so)\W*\Z")
 #: Begins a sentence that disowns the one before.
 DISOWNS = re.compile(
-    r"\W*(?:please |but )?(?:(?:disregard|ignore|forget|strike|scratch) (?:this|that|it|the (?:above|figure|value|number)s?)\b"
+    r"\W*(?:please |but )?(?:(?:disregard|ignore|forget|strike|scratch) (?:this|that|it|the (?:above|figure"
+    r"|value|number)s?)\b"
     r"|i (?:just |have )?(?:made|invented|imagined|guessed) (?:this|that|it|the (?:figure|value|number))\b)"
 )
 #: Begins a clause or a sentence about what was said before.
@@ -166,7 +180,8 @@ WITHDRAWS = _words(r"""
 """)
 #: Takes back the value before it, inside a sentence.
 CORRECTS = re.compile(
-    rf"(?:(?:[(.,;:!-]++ ?|[\s(.,;:!-]+(?={_STRONG}))(?:(?:oh|hmm|ah|er|um|oops|well),? )?)(?:{_STRONG}|{_WEAK}|no(?=[,:]))"
+    rf"(?:(?:(?<![(.,;:!-])[(.,;:!-]++ ?|(?<![\s(.,;:!-])[\s(.,;:!-]++(?={_STRONG}))(?:(?:oh|hmm|ah|er|um|oops"
+    rf"|well),? )?)(?:{_STRONG}|{_WEAK}|no(?=[,:]))"
     r"(?: (?:that is|that's|it is|it's|should be|it should be|i misread|i mean|no))?\b[,:.!]*(?= )"
     r"(?! (?:is|was|are|were|has|have|does|do|will|needs?|takes?)\b)"
 )
