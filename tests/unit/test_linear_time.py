@@ -18,7 +18,6 @@ import pytest
 
 import rcwt
 from rcwt.base import declining, keys, reasoning
-from rcwt.base import 
 from rcwt.base.number_words import value_of
 from rcwt.base.visible import in_one_line, visible
 from rcwt.packs import corrections, drop, letters, numerals, plain_spans, spans, surface
