@@ -326,3 +326,11 @@ def test_an_answer_that_declines_is_counted_apart(words: str) -> None:
 )
 def test_what_is_no_answer_does_not_yet_decline(line: str) -> None:
     assert declined_answers(line, NAMES) == ()
+
+
+@pytest.mark.parametrize(
+    "reply", ["Abstain: this needs reasoning, and the reader only quotes.", "I cannot tell.", "N/A"]
+)
+def test_a_reply_that_only_declines_declines_all(task: Task, reply: str) -> None:
+    [found] = by_answers([record(0, reply)], task.answers)
+    assert (found.status, found.abstained_items) == ("scored", tuple(answer.id for answer in task.answers))

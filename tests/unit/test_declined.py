@@ -62,7 +62,7 @@ def test_a_model_that_declines_all_is_said_to_with_the_ceilings_theta(tmp_path: 
     text = summary(called, [table], fits, embedded=())
     own = text.split("  reads")[0]
     # 679.5: the logistic fitted to the ceiling of the paper's geometry (docs/decisions.md).
-    assert "    abstains            from all 144 items; theta of ceiling 679.5 tokens\n" in own
+    assert "    abstains            from all 16 items at q = 0 %; theta of ceiling 679.5 tokens\n" in own
     assert "items declined (misses): 144 of 144" in own
     assert "0.000" not in own
     assert "whole down to" not in own
@@ -95,7 +95,9 @@ def test_notes_name_the_models_that_decline() -> None:
     ("abstained", "possible", "all_of_them", "said"),
     [
         ([8, 8], [8, 8], True, "16 of 16"),
-        ([8, 7], [8, 8], False, "15 of 16"),
+        # At the second share a question was gone.
+        ([8, 7], [8, 8], True, "15 of 16"),
+        ([7, 8], [8, 8], False, "15 of 16"),
         ([0, 0], [8, 8], False, None),
         ([0, 0], [0, 0], False, None),
         ([np.nan, np.nan], [8, 8], False, None),
@@ -103,7 +105,9 @@ def test_notes_name_the_models_that_decline() -> None:
 )
 def test_when_all_is_declined(abstained: list[float], possible: list[int], all_of_them: bool, said: str | None) -> None:
     rows = pd.DataFrame({"n_abstained_items": abstained, "possible": possible, "effective_mean": 0.0, "p": [0.1, 0.2]})
+    rows["hits"] = 0
     assert declines_all(rows) == all_of_them
+    assert not declines_all(rows.assign(hits=[0, 1]))
     assert items_declined(rows) == said
     assert (why_not_identified(None, rows, "effective_mean") == DECLINES) == all_of_them
     assert why_not_identified(None, rows.assign(ceiling=1.0), "ceiling") != DECLINES

@@ -131,7 +131,7 @@ def test_a_theta_that_is_not_identified_is_no_number_and_has_a_reason(
 ) -> None:
     p = [0.9 * place / len(means) for place in range(1, len(means) + 1)]
     cells = pd.DataFrame({"effective_mean": pd.Series(means, dtype="float64"), "p": p})
-    cells = cells.assign(possible=8, n_abstained_items=0)
+    cells = cells.assign(possible=8, hits=8, n_abstained_items=0)
     assert why_not_identified(row, cells, "effective_mean") == reason
     if row is None or not row["identified"]:
         assert theta(row, cells) == f"not identified: {reason}"

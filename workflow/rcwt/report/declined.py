@@ -9,9 +9,16 @@ import pandas as pd
 
 
 def declines_all(cells: pd.DataFrame) -> bool:
-    """Whether the replies of `cells` (rows of a cells table) decline every item that they are asked for."""
-    asked = int(cells["possible"].sum())
-    return asked > 0 and bool((cells["n_abstained_items"].fillna(-1) == cells["possible"]).all())
+    """Whether the replies of `cells` (one model's rows of a cells table, by rising share) decline what they are asked.
+
+    They do where every item of the smallest share is declined and none is hit anywhere: at larger shares a question
+    may be gone, and nothing is said of it.
+    """
+    scored = cells[cells["possible"] > 0]
+    if scored.empty:
+        return False
+    first = scored.iloc[0]
+    return bool(first["n_abstained_items"] == first["possible"] and scored["hits"].sum() == 0)
 
 
 def items_declined(cells: pd.DataFrame) -> str | None:

@@ -119,7 +119,8 @@ def _base_rows(found: Scaling, curves: pd.DataFrame, model: str, fitted: bool) -
     key = _fit_key(found, found.base, model)
     of_ceiling = _theta_of_ceiling(fit_of(curves, *key, "ceiling"), cells) if fitted else None
     if declines_all(cells):
-        told = f"from all {int(cells['possible'].sum())} items"
+        first = cells.sort_values("q").iloc[0]
+        told = f"from all {int(first['possible'])} items at q = {printed_percent(first['q'])} %"
         return [("abstains", told + (f"; theta of ceiling {of_ceiling}" if of_ceiling else ""))]
     rows = [("baseline accuracy", baseline(cells)), ("whole down to", fewest_tokens_whole(cells))]
     if of_ceiling is not None:

@@ -7,6 +7,7 @@ at all (`non_answer`), its reply has not the form that was asked for (`unparsed`
 
 from collections.abc import Mapping, Sequence
 
+from rcwt.base.declining import declines
 from rcwt.base.records import TrialRecord
 from rcwt.scoring.answers import declined_answers, score_answers
 from rcwt.scoring.fields import declined_fields, score_fields
@@ -20,7 +21,7 @@ def by_fields(records: Sequence[TrialRecord], fields: Sequence[ExactField]) -> l
     for record in records:
         reply = reply_of(record)
         given = {} if reply is None else score_fields(reply, fields) or {}
-        declined = () if reply is None else declined_fields(reply, fields)
+        declined = () if reply is None else _declined(reply, declined_fields(reply, fields), given, fields)
         scores.append(non_answer(record, fields) if reply is None else _outcome(record, fields, given, (), declined))
     return scores
 
@@ -36,11 +37,18 @@ def by_answers(records: Sequence[TrialRecord], answers: Sequence[NamedAnswer]) -
         reply = reply_of(record)
         given = {} if reply is None else score_answers(reply, answers)
         names = [answer.id for answer in answers]
-        declined = () if reply is None else declined_answers(reply, names)
+        declined = () if reply is None else _declined(reply, declined_answers(reply, names), given, answers)
         absent = tuple(name for name in names if name not in given and name not in declined)
         cut = absent if record.response.status == "truncated" else ()
         scores.append(non_answer(record, answers) if reply is None else _outcome(record, answers, given, cut, declined))
     return scores
+
+
+def _declined(
+    reply: str, named: tuple[str, ...], given: Mapping[str, int], asked: Sequence[ExactField | NamedAnswer]
+) -> tuple[str, ...]:
+    """What a reply declines by name, or all that is asked where it says no more than that it declines."""
+    return tuple(one.id for one in asked) if not named and not given and declines(reply) else named
 
 
 def _outcome(

@@ -7,6 +7,7 @@ reply without any answer line is `unparsed`, all of its questions misses. An ans
 
 from collections.abc import Sequence
 
+from rcwt.base.declining import declines
 from rcwt.base.records import TrialRecord
 from rcwt.packs.grading import Grade, grade
 from rcwt.packs.items import Question
@@ -23,12 +24,14 @@ def _scores(record: TrialRecord, questions: Sequence[Question]) -> TrialScores:
     # A response without an answer has no line for any question: each is a miss.
     grades = grade(reply or "", questions, cut=cut)
     said = any(one.outcome not in ("missing", "truncated") for one in grades)
+    # A reply without a line for any question may still say that it declines.
+    abstained = [one.item for one in grades if one.outcome == "abstained" or (not said and declines(reply or ""))]
     return TrialScores(
         trial=record.trial,
-        status="non_answer" if reply is None else "scored" if said or cut else "unparsed",
+        status="non_answer" if reply is None else "scored" if said or cut or abstained else "unparsed",
         items={one.item: one.score for one in grades},
         cut_items=tuple(one.item for one in grades if one.outcome == "truncated") if reply is not None else (),
-        abstained_items=tuple(one.item for one in grades if one.outcome == "abstained"),
+        abstained_items=tuple(abstained),
         f1=_f1(grades),
         plain={one.item: one.plain for one in grades if one.f1 is not None} or None,
     )
