@@ -135,7 +135,7 @@ def test_answers_that_the_cap_cut_off_are_counted_apart_from_misses(task: Task, 
         ("\n".join(lines[:7]), "ok"),
         ("\n".join(lines[:7]) + "\nmax_above_corr", "truncated"),
         ("Let me trace the function first.", "truncated"),
-        ("I cannot say.", "ok"),
+        ("The code runs once.", "ok"),
         (None, "refused"),
     ]
     found = by_answers([record(0, *reply) for reply in replies], task.answers)

@@ -17,8 +17,8 @@ def declines_all(cells: pd.DataFrame) -> bool:
     scored = cells[cells["possible"] > 0]
     if scored.empty:
         return False
-    first = scored.iloc[0]
-    return bool(first["n_abstained_items"] == first["possible"] and scored["hits"].sum() == 0)
+    declined = scored["n_abstained_items"].fillna(-1) == scored["possible"]
+    return bool(declined.iloc[0] and scored["hits"].sum() == 0)
 
 
 def items_declined(cells: pd.DataFrame) -> str | None:
