@@ -17,7 +17,7 @@ from typing import TypeVar
 import pytest
 
 import rcwt
-from rcwt.base import declining, keys, reasoning
+from rcwt.base import corrections, declining, keys, reasoning
 from rcwt.base.visible import in_one_line, visible
 from rcwt.packs import drop, letters, numerals, spans
 from rcwt.packs.answers import answer_lines
@@ -79,6 +79,8 @@ PARSERS: dict[str, Parser] = {
     "wire.bodies.read_json": lambda text: _or_error(bodies.read_json, text),
     "wire.bodies.whole_number": lambda text: _or_error(bodies.whole_number, text),
     "wire.faults.read_error": lambda text: read_error(500, text),
+    "base.corrections.announced": corrections.announced,
+    "base.corrections.parts": corrections.parts,
     "base.declining.declines": declining.declines,
     "base.declining.DECLINING": declining.DECLINING.search,
     "base.keys.scrub": keys.scrub,
