@@ -50,7 +50,10 @@ _WORD = re.compile(r"[a-z]{3,}")
 
 
 def abstained_items(text: str, items: Sequence["Item"], demands: Sequence[str] = ()) -> tuple[str, ...]:
-    """The ids of the items that `text` declines to state, in their order; `demands` as `rcwt.scoring.rules` has them."""
+    """The ids of the items that `text` declines to state, in their order; each of them scores 0.
+
+    `demands` are as `rcwt.scoring.rules.judge` has them.
+    """
     return _abstained(text, tuple(items), tuple(demands))
 
 

@@ -2,8 +2,9 @@
 
 A small layer for every task, after NegEx (Chapman et al. 2001, J. Biomed. Inform. 34) and ConText (Harkema et al. 2009,
 J. Biomed. Inform. 42): a trigger (`rcwt.scoring.triggers`) has a scope, which ends where its clause ends. `not` acts
-forwards, `is not` on the whole clause, as do words of doubt, what declines (`rcwt.base.declining`) and words of somebody
-else. Of two candidates neither is asserted (`rcwt.scoring.quantities`); of a correction, what stands before it is not.
+forwards, `is not` on the whole clause, as do words of doubt, what declines (`rcwt.base.declining`) and words of
+somebody else. Of two candidates neither is asserted (`rcwt.scoring.quantities`); of a correction, what stands before
+it is not.
 
 All works on normalised text (`rcwt.scoring.normalise`), and only takes text out: patterns are then read on the rest.
 """

@@ -5,8 +5,14 @@ Kinds of triggers and their scopes are those of NegEx and ConText; see `rcwt.sco
 
 import re
 
-from rcwt.base.corrections import TAKES_BACK
 from rcwt.base.phrases import one_of
+
+#: Words that say that what stands before them is not meant any more.
+_TAKES_BACK = one_of(r"""
+    no,? wait, wait,? no, wait, actually,? no, no,? actually, actually, hmm+, corrections?, corrected, sorry, apologies
+    scratch that, strike that, i mean, i meant, make that, or rather, rather, on second thou?ghts?, on reflection
+    my mistake, i misread, oops, let me correct(?: that| this)?
+""")
 
 
 def _words(phrases: str) -> re.Pattern[str]:
@@ -186,4 +192,4 @@ CORRECTS = re.compile(
     r"(?! (?:is|was|are|were|has|have|does|do|will|needs?|takes?)\b)"
 )
 #: Begins a sentence that takes back the value of the one before.
-CORRECTS_BEFORE = re.compile(rf"\W*(?:(?:oh|hmm+|ah|er|um|oops|well)\b,? ?)?(?:{TAKES_BACK})\b(?! than\b)")
+CORRECTS_BEFORE = re.compile(rf"\W*(?:(?:oh|hmm+|ah|er|um|oops|well)\b,? ?)?(?:{_TAKES_BACK})\b(?! than\b)")
