@@ -41,7 +41,8 @@ DECLINING = re.compile(
     \bno\s+idea\b
     \b(?:gives?|names?|states?|provides?|mentions?|specifies|contains?|shows?|holds?)\s+(?:no(?!\s+such)|neither|none)\b
     \b(?:none|neither|nothing)(?:\s+\w[\w/-]*){{0,6}}?\s+{_TOLD}\b
-    \bneither\s+(?:is|are|was|were|does|do|did)\b
+    \bneither\s+(?:is|are|was|were)\s+(?:the|an?|its|that|any|{_TOLD})\b
+    \bneither\s+(?:does|do|did)\s+(?:[a-z]+\s+){{1,4}}?{_TELLS}\b
     (?<![\w/])n\s?/\s?a(?![\w/])
     (?<![\w.])n\.\s?a\.
     \bnot\s+(?:to\s+be\s+found\s+)?(?:in|within|part\s+of)\s+(?:the|this|my|what)\b

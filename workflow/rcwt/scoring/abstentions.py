@@ -45,6 +45,8 @@ _MATERIAL = _list("""
     six sorry source specified specify stop stops supplied tell text there therefore these those though three
     two unable unfortunately unknown value values visible within yet you your
 """)
+#: Passages of a reply that does no more than decline.
+_WHOLE = 3
 _WHY = re.compile(r"\b(?:why|when|where|who)\W*\Z")
 _WORD = re.compile(r"[a-z]{3,}")
 
@@ -62,16 +64,23 @@ def _abstained(text: str, items: tuple["Item", ...], demands: tuple[str, ...]) -
     asked = _asked(items, demands)
     found = numbered_passages(text)
     numbered = any(passage.number in asked for passage in found)
+    scores = judge(text, items, demands)
+    declining = [passage for passage in found if DECLINING.search(passage.text)]
+    if declining and not numbered and len(found) <= _WHOLE and not _names_any(found, items):
+        return tuple(item.id for item in items if not asked or any(item in group for group in asked.values()))
     declined: set[str] = set()
-    for passage in found:
-        if not DECLINING.search(passage.text):
-            continue
+    for passage in declining:
         number = passage.number or 0
         candidates = asked.get(number, () if numbered else items)
         demand = demands[number - 1] if 0 < number <= len(demands) else ""
         declined |= {item.id for item in _meant(passage, candidates, demand)}
-    scores = judge(text, items, demands)
     return tuple(item.id for item in items if item.id in declined and scores[item.id] == 0)
+
+
+def _names_any(found: Sequence[Passage], items: Sequence["Item"]) -> bool:
+    """Whether passages hold a word of any item's fact."""
+    words = frozenset[str]().union(*(_words(passage.text) for passage in found))
+    return any(_words(item.statement) & words for item in items)
 
 
 def _asked(items: Sequence["Item"], demands: Sequence[str]) -> dict[int, tuple["Item", ...]]:

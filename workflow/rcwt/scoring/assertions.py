@@ -22,6 +22,8 @@ from rcwt.scoring.quantities import QUANTITY, TAKEN, Bound, one_candidate, withi
 _PART = " | "
 #: Characters behind a correction in which its value stands.
 _NEAR = 60
+#: Words of a clause that says no more than how sure its writer is.
+_ASIDE = 4
 
 
 @lru_cache(maxsize=8192)
@@ -116,6 +118,9 @@ def _without_scopes(text: str) -> str:
         if (disclaimed and back) or triggers.RETRACTS.match(clause):
             gone = place
         doubted = triggers.DOUBTS.search(clause) or triggers.SUPPOSES.match(clause)
+        # "8KB (I think)": a clause that says no more than how sure it is speaks of the one before.
+        if kept and len(clause.split()) <= _ASIDE and (doubted or triggers.OWN_KNOWLEDGE.search(clause)):
+            kept[-1] = TAKEN
         denied = disclaimed or doubted or triggers.NEGATES_CLAUSE.search(clause)
         kept.append(TAKEN if denied else _before_denial(clause))
     kept[:gone] = [TAKEN] * gone

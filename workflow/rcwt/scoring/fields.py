@@ -120,10 +120,12 @@ def _others(field: "ExactField", fields: Sequence["ExactField"]) -> frozenset[st
     return frozenset(word for word in words - own if len(word) > _SHORT)
 
 
-def _label_words(text: str) -> list[str]:
-    """Words of what stands before the first colon of a normalised answer."""
+def _subject_words(text: str) -> list[str]:
+    """Words of what a normalised answer says that it is about: before a colon, or behind one value and `for`."""
     label, colon, _ = text.partition(": ")
-    return _words(label) if colon else []
+    value, of, subject = text.partition(" for ")
+    one_value = of and len(re.findall(r"\d+", value)) == 1 and not re.search(r"\d", subject)
+    return _words(label if colon else "") + _words(subject if one_value else "")
 
 
 def _words(text: str) -> list[str]:
@@ -153,10 +155,10 @@ def read_fields(reply: str, ids: Sequence[str]) -> Mapping[str, str] | None:
 def right(answer: str, field: "ExactField", others: Collection[str] = ()) -> bool:
     """Whether a field's answer is its value, with its unit and no other one beside it.
 
-    Its label, if it has one, names none of the `others`, which are words of other fields' names.
+    What it says that it is about names none of the `others`, which are words of other fields' names.
     """
     text = _spelled(answer)
-    if any(word in others for word in _label_words(text)):
+    if any(word in others for word in _subject_words(text)):
         return False
     if any(compile_pattern(source).found_in(text) for source in field.reject):
         return False

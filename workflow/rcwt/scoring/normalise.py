@@ -86,13 +86,14 @@ _APPROXIMATELY = re.compile(
     r"[~≈∼≃≅]+ ?|\b(?:about|around|approximately|approx\.?|roughly|circa|ca\.) ?(?=[~≈∼≃≅]* ?\d)"
 )
 _NUMBER = r"(\d+(?:\.\d+)?)"
-_BETWEEN = re.compile(rf"\b(?:between|from) {_NUMBER} (?:and|to) {_NUMBER}(?![.,]?\d)")
+_BETWEEN = re.compile(
+    rf"\b(?:between|from) {_NUMBER}(?: (min|hour|day|week|month|year))? (?:and|to) {_NUMBER}(?![.,]?\d)"
+)
 # "at least 2 weeks, at most 3" is as much a range.
 _LEAST_AND_MOST = re.compile(
-    r"\b(?:at least|(?:an? )?min(?:imum)?(?: of)?|no less than|not less than"
-    r"|no fewer than) (\d+(?:\.\d+)?)(?: (min|hour|day|week|month|year))?,?"
-    r"(?: and| but| to| or)? (?:at (?:the )?most|(?:an? )?max(?:imum)?(?: of)?|up to|no more than"
-    r"|not more than) (\d+(?:\.\d+)?)(?![.,]?\d)"
+    rf"\b(?:at (?:the )?least|(?:an? )?min(?:imum)?(?: of)?|no less than|not less than|no fewer than) {_NUMBER}"
+    r"(?: (min|hour|day|week|month|year))?,?(?: and| but| to| or)?"
+    rf" (?:at (?:the )?most|(?:an? )?max(?:imum)?(?: of)?|up to|no more than|not more than) {_NUMBER}(?![.,]?\d)"
 )
 _LASTING_RANGE = re.compile(rf"(?<![\w.,]){_NUMBER} (min|hour|day|week|month|year)(?: ?- ?| to | or ){_NUMBER} \2")
 _RANGE = re.compile(rf"(?<![\w.,]){_NUMBER}(?: ?- ?| to |-to-| or ){_NUMBER}(?![.,]?\d)")
@@ -170,7 +171,7 @@ def normalise(text: str) -> str:
     text = _BITS.sub(" kbit", _MULTIPLIER.sub(_multiplied, text)).casefold()
     text = _APPROXIMATELY.sub("", text)
     text = UNIT.sub(lambda match: f" {match.lastgroup}", text)
-    text = _LEAST_AND_MOST.sub(_range_of_ends, _BETWEEN.sub(r"\1-\2", text))
+    text = _LEAST_AND_MOST.sub(_ends, _BETWEEN.sub(_ends, text))
     text = _LASTING_RANGE.sub(r"\1-\3 \2", text)
     text = _RANGE.sub(_range, text)
     text = _EACH_SECOND.sub(r"\1/s", _PER_SECOND.sub("/s", text))
@@ -210,8 +211,12 @@ def _product(number: str, factor: int) -> str:
     return format(whole if product == whole else product.normalize(), "f")
 
 
-def _range_of_ends(match: re.Match[str]) -> str:
-    return f"{match[1]}-{match[3]}" if Decimal(match[1]) < Decimal(match[3]) else match[0]
+def _ends(match: re.Match[str]) -> str:
+    """A range of its two ends, with the unit that stands behind the first one alone."""
+    if Decimal(match[1]) >= Decimal(match[3]):
+        return match[0]
+    unit = f" {match[2]}" if match[2] and not match.string.startswith(f" {match[2]}", match.end()) else ""
+    return f"{match[1]}-{match[3]}{unit}"
 
 
 def _range(match: re.Match[str]) -> str:

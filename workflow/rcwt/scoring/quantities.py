@@ -22,7 +22,7 @@ _NOT = r"(?:\b(?:not|never|cannot|no)|n't)"
 _UPPER = re.compile(
     rf"(?:{_NOT} (?:be |exceed |get |grow |become )?(?:any )?{_LARGER}(?: than)?"
     rf"|{_NOT}(?: [a-z/-]+){{1,6}}? {_LARGER} than"
-    rf"|{_NOT} exceed|{_NOT}(?: [a-z/-]+){{1,4}}? (?:above|over|beyond)|\b"
+    rf"|{_NOT} exceeds?|{_NOT}(?: [a-z/-]+){{1,4}}? (?:above|over|beyond)|\b"
     + one_of("""
     at most, no more than, not more than, no larger than, max(?:imum)?(?: of)?, less than, fewer than, under, below
     smaller than, lower than, shorter than, as much as, as many as, no longer than
@@ -41,8 +41,8 @@ _LOWER = re.compile(
 _REFUSED_ABOVE = re.compile(
     r"\b(?:above|over|exceeding|beyond|in excess of|(?:larger|greater|more|bigger|longer"
     r"|higher) than) (\d[^.;,]{0,60}?)"
-    r" (?:(?:is|are|will be|gets?) (?:not [a-z]+|rejected|refused|forbidden|prohibited|dropped|truncated)"
-    r"|fails?|cannot(?: [a-z]+){1,3})\b"
+    r" (?:(?:is|are|will be|gets?) (?:not [a-z]+|rejected|refused|forbidden|prohibited|dropped|truncated|too [a-z]+)"
+    r"|fails?|(?:cannot|does not|do not|will not)(?: [a-z]+){1,3})\b"
 )
 # A limit that is less than a number is another one.
 _BOUNDED_LIMIT = re.compile(
@@ -147,7 +147,9 @@ def within_bound(text: str, bound: Bound) -> str:
 
 @lru_cache(maxsize=2)
 def _before_number(pattern: re.Pattern[str]) -> re.Pattern[str]:
-    return re.compile(rf"{pattern.pattern}(?=-?\d)")
+    # "may be no larger than 8 kb", "no payloads above its limit of 8 kb"
+    modal = r"(?:\b(?:may|can|must|could|should) (?:only )?(?:be )?)?"
+    return re.compile(rf"{modal}{pattern.pattern}(?:(?:its|the|an?) (?:limit|maximum|cap) of )?(?=-?\d)")
 
 
 def one_candidate(text: str) -> str:

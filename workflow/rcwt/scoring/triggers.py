@@ -7,13 +7,6 @@ import re
 
 from rcwt.base.phrases import one_of
 
-#: Words that say that what stands before them is not meant any more.
-_TAKES_BACK = one_of(r"""
-    no,? wait, wait,? no, wait, actually,? no, no,? actually, actually, hmm+, corrections?, corrected, sorry, apologies
-    scratch that, strike that, i mean, i meant, make that, or rather, rather, on second thou?ghts?, on reflection
-    my mistake, i misread, oops, let me correct(?: that| this)?
-""")
-
 
 def _words(phrases: str) -> re.Pattern[str]:
     return re.compile(rf"\b{one_of(phrases)}\b")
@@ -23,9 +16,8 @@ def _words(phrases: str) -> re.Pattern[str]:
 _WEAK = one_of("wait, actually, hmm+, sorry, apologies, rather(?! than)")
 _STRONG = one_of(r"""
     no,? wait, wait,? no, actually,? no, no,? actually, corrections?:?, corrected:?, scratch that, strike that
-    i mean, i meant
-    make that, or rather, on second thou?ghts?, on reflection, my mistake, i misread, oops
-    let me correct(?: that| this)?
+    i mean, i meant, make that, or rather, on second (?:thou?ghts?|reading|look), on (?:reflection|re-?reading)
+    my mistake, i misread, oops, let me correct(?: that| this)?
 """)
 _CONJUNCTIONS = one_of(
     "but, whereas, while, whilst, although, though, however, yet, because, since, before, until, so that, when"
@@ -58,7 +50,8 @@ COMPARED = re.compile(
 NO_NEGATION = _words(r"""
     not (?:only|just|merely|least|counting|including), no (?:doubt|longer than|matter|fewer than|such|extra)
     without (?:a |any )?(?:doubt|exception|question)
-    (?:nothing|nobody|none|no one|no 1) (?:but|else than|other than|except)
+    (?:nothing|nobody|none|no one|no 1) (?:but|else than|other than|except|less than)
+    (?:cannot|not) [a-z]{1,30} without
     no [a-z]{1,30} (?:but|other than|except), not to be exceeded, not least
 """)
 _HARD = one_of("clearly, explicitly, actually, certainly, therefore, also")
@@ -70,7 +63,9 @@ NEGATES_CLAUSE = re.compile(
     wrong, incorrect, false, untrue, rejected, ruled out, dropped, discarded, abandoned, withdrawn, refuted, denied
     disputed, excluded, mistaken, no longer
     """)
-    + r"\b|\b(?:despite|falsely|wrongly)\b"
+    + r"\b|\b(?:despite|falsely|wrongly)\b|\b(?:not|n't) (?:be )?(?:enough|suffic\w+)\b"
+    r"|\b(?:considered|weighed|discussed|evaluated|proposed|tried)\b[^,;]{0,60} and (?:then |later )?"
+    r"(?:dropped|rejected|discarded|abandoned|ruled out)\b"
 )
 #: Denies what follows it in its clause.
 NEGATES = re.compile(
@@ -93,10 +88,10 @@ DOUBTS = _words(r"""
     (?<!no )(?<!without )(?<!without a )(?<!any )doubt(?:s|ed)?, unless i, i would expect
     might, could(?! (?:not|only) be), perhaps, maybe, possibly, probably, presumably, conceivably, arguably, supposedly
     allegedly, reportedly, apparently, likely, unclear, uncertain, unsure, unconfirmed, questionable, doubtful
-    unverified
-    tentatively, whether, seems?, seemed, appears? (?:to|that), appeared to, guess(?:es|ing)?, suspects?
+    unverified, tentatively, whether, seems?, seemed, appears? (?:to|that), appeared to, guess(?:es|ing)?, suspects?
     assum(?:e|es|ed|ing), assumption, speculat\w+, would(?= [^.;]{0,80}\bif\b), previously, formerly, used to be
     (?:is|was|are|were) (?:one|1) of (?:the|several|many|some), unless i am, if i am not, if memory serves
+    on (?:one|1) of (?!the\b)
     hypothetical\w*, suppos(?:e|ing), i (?:think|believe|recall|expect)
     i would say, if i (?:recall|remember)\w*, may (?:be|have|take|well|need|reach|use|mean|or), undecided
     to be (?:decided|determined|confirmed), not sure, somewhere between, either, depending on, potentially
@@ -111,19 +106,22 @@ _SOMEBODY = one_of(r"""
     roundtable
     debate, chat, thread, transcript, minutes, coordination
 """)
+_TALK = one_of("call, meeting, team, thread, chat, discussion, roundtable, room, debate, panel")
 _CLAIMS = one_of(r"""
     claim, say, said, suggest, propos, spoke, speak, mention, argu, believ, think, thought, guess, estimat, want, prefer
     assum, recommend, advocat, favou?r, insist, hold, put, giv, gave, nam, quot, cit, stat, ask, push, float, rais
     offer
-    expect, assert, report, talk, bring, brought, voic, had, remark, fear, wish
+    expect, assert, report, talk, bring, brought, voic, had, remark, fear, wish, recall, back
 """)
 _CLAIMED = one_of(r"""
+    says?, claims?, states?, writes?, adds?, recalls?, thinks?, believes?, remarks?
     according to, said, claimed, suggested, proposed, mentioned, raised, floated, quoted, stated, voiced, named, given
     put forward
 """)
 #: Says that its clause is what somebody said, and not what the material says.
 OF_OTHERS = re.compile(
-    rf"\b{_SOMEBODY}(?: (?:\d+|[a-z]\b|[a-z]+ agent))?(?:'s\b| (?:[a-z]+ )?{_CLAIMS}\w*)"
+    rf"\b{_SOMEBODY}(?: (?:\d+|[a-z]\b|[a-z]+ agent|(?:on|in|at) the {_TALK}))?"
+    rf"(?:'s\b| (?:[a-z]+ )?{_CLAIMS}\w*)"
     rf"|\b{_CLAIMED} (?:only )?(?:by |in |from )?(?:the |an? |1 |one |another |some )?(?:[a-z]+ )?{_SOMEBODY}\b"
     r"|\b(?:proposal|suggestion|claim|hypothesis|idea|rumou?r) (?:is|was) that\b"
     rf"|\b(?:per|from|by) (?:the )?{_SOMEBODY}(?: \d+)?\b|\bin the (?:discussion|roundtable|debate|chat|thread"
@@ -132,7 +130,7 @@ OF_OTHERS = re.compile(
 #: Says that its clause is the writer's own knowledge, and not what the material says.
 OWN_KNOWLEDGE = _words(r"""
     (?:general|common|background|prior|outside|own|world) knowledge, commonly known, well[- ]known, from memory
-    training data, rule of thumb, common(?:ly)? (?:default|cited|quoted|assumed), typical(?:ly)?, from elsewhere
+    training data, rule of thumb, common default, commonly, usually, normally, typical(?:ly)?, from elsewhere
     i (?:supplied|added|filled|happen to know|know|remember), outside the reference
     (?<!not )(?:my|a|an educated|best) (?:own )?guess
     (?:made|making) (?:this|that|it|them) up, invented, industry (?:figure|average|standard|norm)
@@ -192,4 +190,4 @@ CORRECTS = re.compile(
     r"(?! (?:is|was|are|were|has|have|does|do|will|needs?|takes?)\b)"
 )
 #: Begins a sentence that takes back the value of the one before.
-CORRECTS_BEFORE = re.compile(rf"\W*(?:(?:oh|hmm+|ah|er|um|oops|well)\b,? ?)?(?:{_TAKES_BACK})\b(?! than\b)")
+CORRECTS_BEFORE = re.compile(rf"\W*(?:(?:oh|hmm+|ah|er|um|oops|well)\b,? ?)?(?:{_STRONG}|{_WEAK})(?:\b|(?<=:))")
