@@ -48,7 +48,7 @@ from rcwt.wire.faults import read_error
 from rcwt.wire.replies import read_reply
 
 #: Characters of a text of the signs in `_SIGNS`, and of one of the words in `_WORDS`, of which there are many.
-LENGTH, WORDS_LENGTH = 100_000, 10_000
+LENGTH, WORDS_LENGTH = 100_000, 5_000
 #: Times that one pass over the characters takes, in Python. Quadratic time is ten times more and above.
 ROOM = 600
 
