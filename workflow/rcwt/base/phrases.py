@@ -10,6 +10,11 @@ def one_of(phrases: str) -> str:
     return f"(?:{'|'.join(filter(None, found))})"
 
 
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text as a set."""
+    return frozenset(text.split())
+
+
 def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     """The last match of a pattern in a text."""
     found = deque(pattern.finditer(text), maxlen=1)

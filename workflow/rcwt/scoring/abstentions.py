@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rcwt.base.declining import DECLINING
+from rcwt.base.phrases import word_set
 from rcwt.scoring.assertions import clauses
 from rcwt.scoring.normalise import normalise
 from rcwt.scoring.passages import UNDER, Passage, numbered_passages
@@ -20,21 +21,17 @@ if TYPE_CHECKING:
     from rcwt.scoring.items import Item
 
 
-def _list(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
 #: Letters by which two forms of a word are one: `recommends` and `recommended`.
 _STEM = 6
 #: Words of a demand and of a fact that both must hold, for the one to ask for the other.
 _SHARED = 2
-_EMPTY = _list("""
+_EMPTY = word_set("""
     about against also and are been both does for from give given gives giving has have how into its long many
     much not of on or out per say says second state stated states takes team than that the their them they this
     under unit was what which with
 """)
 #: Words of a clause that declines which name the material or the answer, and nothing that is asked for.
-_MATERIAL = _list("""
+_MATERIAL = word_set("""
     abstain all doesn isn didn wasn aren couldn don although answer answered any anywhere appear applicable
     available before but can cannot
     concerning contain context could cover covered data defined demand determine determined disclose document
@@ -123,6 +120,8 @@ def _declining(passage: str) -> Iterator[str]:
             label = clause
 
 
+# The facts and demands of a task come again with each reply.
+@lru_cache(maxsize=4096)
 def _words(text: str) -> frozenset[str]:
     words = (word.rstrip("s") for word in _WORD.findall(normalise(text)) if word not in _EMPTY)
     return frozenset(word[:_STEM] for word in words if len(word) > 2)

@@ -110,7 +110,8 @@ def _without_last(text: str, *, number: bool) -> str:
 def _without_scopes(text: str) -> str:
     """`text` without the clauses, and parts of them, that are denied, doubted, declined or somebody else's."""
     spans = _clauses(text)
-    kept, gone = [], 0
+    kept: list[str] = []
+    gone = 0
     for place, (start, end) in enumerate(spans):
         clause = text[start:end]
         disclaimed = any(trigger.search(clause) for trigger in (triggers.OF_OTHERS, triggers.OWN_KNOWLEDGE, DECLINING))

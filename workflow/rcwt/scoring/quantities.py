@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from typing import Literal
 
-from rcwt.base.phrases import one_of
+from rcwt.base.phrases import one_of, word_set
 from rcwt.scoring.normalise import normalise
 
 #: Which bound a fact may be stated with: a limit holds with "at most", a least with "at least".
@@ -72,46 +72,10 @@ _OTHER_NAME = re.compile(
     r"|else )?(?P<other>\w[\w.-]*+)"
 )
 #: Words beside "or" that are no candidate for anything.
-_NO_NAME = frozenset(
-    [
-        "so",
-        "more",
-        "less",
-        "fewer",
-        "later",
-        "not",
-        "other",
-        "others",
-        "another",
-        "similar",
-        "its",
-        "their",
-        "his",
-        "her",
-        "rather",
-        "better",
-        "worse",
-        "both",
-        "all",
-        "any",
-        "some",
-        "even",
-        "whatever",
-        "again",
-        "earlier",
-        "equal",
-        "equivalent",
-        "higher",
-        "lower",
-        "longer",
-        "shorter",
-        "two",
-        "otherwise",
-        "simply",
-        "maybe",
-        "perhaps",
-    ]
-)
+_NO_NAME = word_set("""
+    so more less fewer later not other others another similar its their his her rather better worse both all any
+    some even whatever again earlier equal equivalent higher lower longer shorter two otherwise simply maybe perhaps
+""")
 _PAIRED = re.compile(rf"{NUMBER}{_UNIT} / {NUMBER}")
 _TWO_SUBJECTS = re.compile(r" / | vs\.? |\band\b")
 #: Bytes, and seconds, of a unit; of a kilobyte either kind, of a week its working days.
@@ -120,6 +84,7 @@ _TIMES = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "hour": 3.6e3, "day": 8
 _SAME = (0.7, 1.45)
 
 
+@lru_cache(maxsize=1024)
 def bound_of(statement: str) -> Bound:
     """The bound that a fact is, by the sentence that states it: a limit is an upper one."""
     plain = normalise(statement)

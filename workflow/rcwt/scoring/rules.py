@@ -55,7 +55,7 @@ class _Passage:
 @lru_cache(maxsize=256)
 def _outcome(text: str, items: tuple["Item", ...], demands: tuple[str, ...]) -> tuple[int, ...]:
     # Kept, because all trials of a deterministic model give one text.
-    found = list(_understood(numbered_passages(text), [normalise(demand).strip() for demand in demands]))
+    found = list(_understood(numbered_passages(text), [_plain(demand).strip() for demand in demands]))
     return tuple(int(_states(found, item, _others(item, items))) for item in items)
 
 
@@ -83,7 +83,8 @@ def _answers(passage: str, declining: "re.Match[str]", demand: str) -> bool:
 
 
 def _states(found: Sequence[tuple[str, str]], item: "Item", others: Sequence[Pattern]) -> bool:
-    said = [_Passage(asserted(text, bound_of(item.statement)), demand) for text, demand in found]
+    bound = bound_of(item.statement)
+    said = [_Passage(asserted(text, bound), demand) for text, demand in found]
     rejected = [compile_pattern(pattern) for pattern in item.reject]
     usable = [passage for passage in said if not any(pattern.found_in(passage.text) for pattern in rejected)]
     return any(_met(alternative, usable, others) for alternative in item.accept)
@@ -145,7 +146,7 @@ def _says(together: Sequence[Pattern], passage: _Passage, others: Sequence[Patte
 def _others(item: "Item", items: Sequence["Item"]) -> tuple[Pattern, ...]:
     """The subjects of the other items, as far as they are none of this one's."""
     own = {pattern.source for pattern in _subjects(item)}
-    statement = normalise(item.statement)
+    statement = _plain(item.statement)
     return tuple(
         pattern
         for other in items
@@ -153,6 +154,10 @@ def _others(item: "Item", items: Sequence["Item"]) -> tuple[Pattern, ...]:
         for pattern in _subjects(other)
         if pattern.source not in own and not pattern.found_in(statement)
     )
+
+
+# A task's own sentences come again with each reply.
+_plain = lru_cache(maxsize=1024)(normalise)
 
 
 def _subjects(item: "Item") -> Iterator[Pattern]:

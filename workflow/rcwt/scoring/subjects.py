@@ -8,66 +8,16 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
+from rcwt.base.phrases import word_set
 from rcwt.scoring.patterns import Pattern
 
-_DETERMINERS = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "its",
-        "their",
-        "his",
-        "her",
-        "our",
-        "your",
-        "this",
-        "that",
-        "these",
-        "those",
-        "each",
-        "every",
-        "any",
-        "no",
-        "one",
-        "whole",
-        "entire",
-        "same",
-        "such",
-        "and",
-        "or",
-        "of",
-        "for",
-        "with",
-        "in",
-        "on",
-        "by",
-        "to",
-        "from",
-        "as",
-        "at",
-        "is",
-        "are",
-        "was",
-        "were",
-        "has",
-        "have",
-        "needs",
-        "need",
-        "takes",
-        "take",
-        "new",
-        "single",
-        "main",
-        "only",
-        "said",
-        "given",
-        "1",
-    ]
-)
-_GROUPS = frozenset(
-    ["team", "teams", "group", "groups", "shift", "side", "staff", "engineers", "developers", "crew", "people"]
-)
+_DETERMINERS = word_set("""
+    the a an its their his her our your this that these those each every any no one whole entire same such and or of
+    for with in on by to from as at is are was were has have needs need takes take new single main only said given 1
+""")
+_GROUPS = word_set("""
+    team teams group groups shift side staff engineers developers crew people
+""")
 _LETTER = 2  # "option a" has no head: it is a letter among others
 _HEAD_BEHIND = re.compile(r" ([a-z]{3,})\b")
 _OF_BEFORE = re.compile(r"\b([a-z]{3,}) (?:of|for) (?:the |a |an )?\Z")
@@ -117,12 +67,12 @@ def _nearest(place: int, starts: list[int]) -> tuple[bool, int]:
 
 def _heads(text: str, start: int, end: int) -> Iterator[tuple[str, str]]:
     """The subject at a place as modifier and head: its two last words, or its one word and the next."""
-    words = text[start:end].split(" ")
-    if len(words) > 1:
-        if len(words[-1]) > _LETTER:
-            yield words[-2], words[-1]
+    parts = text[start:end].split(" ")
+    if len(parts) > 1:
+        if len(parts[-1]) > _LETTER:
+            yield parts[-2], parts[-1]
     elif (behind := _HEAD_BEHIND.match(text, end)) and behind[1] not in _DETERMINERS:
-        yield words[0], behind[1]
+        yield parts[0], behind[1]
 
 
 def _others(text: str, modifier: str, head: str) -> Iterator[int]:
