@@ -121,7 +121,8 @@ def _base_rows(found: Scaling, curves: pd.DataFrame, model: str, fitted: bool) -
     if declines_all(cells):
         first = cells.sort_values("q").iloc[0]
         told = f"from all {int(first['possible'])} items at q = {printed_percent(first['q'])} %"
-        return [("abstains", told + (f"; theta of ceiling {of_ceiling}" if of_ceiling else ""))]
+        known = of_ceiling is not None and bool(cells["ceiling"].notna().any())
+        return [("abstains", told + (f"; theta of ceiling {of_ceiling}" if known else ""))]
     rows = [("baseline accuracy", baseline(cells)), ("whole down to", fewest_tokens_whole(cells))]
     if of_ceiling is not None:
         rows += [("theta", theta(fit_of(curves, *key), cells)), ("theta of ceiling", of_ceiling)]
