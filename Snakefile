@@ -70,7 +70,8 @@ rule all:
     input:
         [] if STUDY.config.published else [MANIFEST, SPEND, AUDIT_SAMPLE, *expand(PACKS, experiment=STUDY.decks)],
         expand(CELLS, kind=STUDY.kinds),
-        [COMPLETENESS, CURVES, JUDGE_AGREEMENT, DISPLACEMENT, PACK_ITEMS, SUMMARY],
+        [COMPLETENESS, CURVES, DISPLACEMENT, PACK_ITEMS, SUMMARY],
+        JUDGE_AGREEMENT if STUDY.several_judges else [],
         printed(TABLE_A1),
         printed(TABLE_2, "_full.csv"),
         printed(TABLE_INTACT, "_full.csv"),

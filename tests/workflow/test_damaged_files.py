@@ -67,8 +67,9 @@ def run(root: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, 
     """A finished run, and the commands of its scripts."""
     done = copy_project(root, tmp_path_factory.mktemp("damaged") / "project", None)
     (done.folder / "small.yaml").write_text(SMALL)
-    done.succeed("--cores", "4", "all", *WITH)
-    said = done.succeed("-n", "-p", "--forceall", "all", *WITH)
+    agreement = f"{RESULTS}/tables/judge_agreement.csv"  # of one judge `all` leaves it out
+    done.succeed("--cores", "4", "all", agreement, *WITH)
+    said = done.succeed("-n", "-p", "--forceall", "all", agreement, *WITH)
     printed = re.findall(r"^Shell command: (python workflow/scripts/.*)$", said, re.MULTILINE)
     commands = [shlex.split(line.partition(" 2> ")[0]) for line in printed]
     assert len({command[1] for command in commands}) == len(SCRIPTS)

@@ -1,7 +1,7 @@
 # How far the judges of the same responses agree.
 #
 # In:  trials.parquet, scores.parquet
-# Out: tables/judge_agreement.csv (only its header where there is one judge)
+# Out: tables/judge_agreement.csv (part of `all` where there are several judges)
 # Reruns: when the scores, the order of the judges, the resamples or their seed, or the code of the comparison changes.
 
 

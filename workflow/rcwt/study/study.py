@@ -273,6 +273,11 @@ class Study:
         ]
 
     @property
+    def several_judges(self) -> bool:
+        """Whether judges can be compared; the paper's data hold several."""
+        return self.config.published or len(self.config.judges) > 1
+
+    @property
     def judged_conditions(self) -> list[str]:
         """Conditions whose replies judges score, and a person may."""
         return [name for name, condition in self.conditions.items() if not condition.by_rule]
