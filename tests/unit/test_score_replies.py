@@ -181,3 +181,9 @@ def test_the_command_says_its_words_and_its_errors(tmp_path: Path) -> None:
     failed = subprocess.run([sys.executable, SCRIPT, *options], capture_output=True, text=True, check=False)
     assert (failed.returncode, failed.stderr.count("\n")) == (1, 1)
     assert failed.stderr.startswith(f"error: {source}, line 1: not a JSON object")
+
+
+def test_half_a_character_stops_nothing(tmp_path: Path) -> None:
+    line = '{"id": "\\ud83d", "reply": "2. PostgreSQL LISTEN/NOTIFY has a payload limit of 8KB. \\ud83d"}'
+    [one] = scored(tmp_path, [line], of_task(TASK, None))
+    assert (one["id"], one["scores"]["pg_limit"]) == ("\ud83d", 1)

@@ -4,7 +4,7 @@ A reply is made a trial's record, its reasoning taken off, and scored by the fun
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -210,12 +210,8 @@ def _row(place: str, line: str) -> Row:
 def _members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
-        raise ValueError(f"a key stands twice among {', '.join(_names(pairs))}")
+        raise ValueError(f"a key stands twice among {', '.join(name for name, _ in pairs)}")
     return members
-
-
-def _names(pairs: Iterable[tuple[str, Any]]) -> list[str]:
-    return [name for name, _ in pairs]
 
 
 def _shown(value: object) -> str:
