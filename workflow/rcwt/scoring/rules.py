@@ -119,28 +119,30 @@ def _first_words(text: str) -> str:
 
 def _says(together: Sequence[Pattern], passage: _Passage, others: Sequence[Pattern]) -> bool:
     """Whether a passage says all of `together`; the subject may be understood, and is no other item's."""
-    subjects = [pattern for pattern in together if not pattern.names_number]
     values = [pattern for pattern in together if pattern.names_number] or list(together[-1:])
+    subjects = [pattern for pattern in together if not pattern.names_number and pattern not in values]
     if not all(pattern.found_in(passage.text) for pattern in values):
         return False
-    for subject in subjects:
-        if subject in values or subject.found_in(passage.text):
-            continue
-        if not (passage.demand and subject.found_in(passage.demand)) or another_named(
-            subject, passage.text, passage.demand
-        ):
-            return False
-    if (
-        subjects
-        and subjects[0] not in values
-        and all(another_nearer(subjects[0], value, passage.text) for value in values)
-    ):
+    if not all(pattern.found_in(passage.text) or _is_understood(pattern, passage) for pattern in subjects):
         return False
-    return any(
-        all(pattern.found_in(clause) for pattern in values)
-        and (not subjects or subjects[0].found_in(clause) or not any(other.found_in(clause) for other in others))
-        for clause in clauses(passage.text)
-    ) or not any(all(pattern.found_in(clause) for pattern in values) for clause in clauses(passage.text))
+    if not subjects:
+        return True
+    subject = subjects[0]
+    return not all(another_nearer(subject, value, passage.text) for value in values) and any(
+        subject.found_in(clause) or not any(other.found_in(clause) for other in others)
+        for clause in _holding(values, passage.text)
+    )
+
+
+def _is_understood(subject: Pattern, passage: _Passage) -> bool:
+    """Whether the demand names a subject, and the passage no other one of its kind."""
+    named = bool(passage.demand) and subject.found_in(passage.demand)
+    return named and not another_named(subject, passage.text, passage.demand)
+
+
+def _holding(values: Sequence[Pattern], passage: str) -> Sequence[str]:
+    """The clauses of a passage that hold all values; the whole of it where they stand in several."""
+    return [one for one in clauses(passage) if all(value.found_in(one) for value in values)] or [passage]
 
 
 def _others(item: "Item", items: Sequence["Item"]) -> tuple[Pattern, ...]:
