@@ -1,18 +1,21 @@
 """What a reply declines to state: words that decline, items of a free text, fields of an object."""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_assertions import INSTRUCTION, TASK, WAREHOUSE
+from warehouse import INSTRUCTION, WAREHOUSE
 
 from rcwt.base.declining import declines
 from rcwt.scoring.abstentions import abstained_items
 from rcwt.scoring.fields import declined_fields, score_fields
 from rcwt.scoring.rules import judge
 from rcwt.scoring.understood import demands_of
+from rcwt.study.tasks import load_task
 
+TASK = load_task(Path(__file__).parents[2] / "resources/templates/spec_recall")
 DEMANDS = demands_of(INSTRUCTION)
 ALL = ("conveyor", "cold", "supplier", "training", "roof")
 

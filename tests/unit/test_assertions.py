@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from warehouse import INSTRUCTION, WAREHOUSE
 
 from rcwt.scoring.assertions import asserted, standing
-from rcwt.scoring.items import Item
 from rcwt.scoring.rules import judge
 from rcwt.scoring.understood import demands_of
 from rcwt.study.tasks import load_task
@@ -131,30 +131,6 @@ def test_every_asserting_frame_asserts_a_true_sentence(item: str, frame: str, nu
 
 
 # Another task, of which the layer knows nothing
-
-INSTRUCTION = """Meet all demands.
-
-1. Conveyor: state how many parcels per hour the north conveyor moves.
-2. Cold store: state the minimum temperature of the cold store, with its unit.
-3. Supplier: name the supplier that the board chose for the forklifts.
-4. Training: state how many days of training the night shift needs.
-5. Roof: state the maximum load of the roof, with its unit.
-"""
-_EVIDENCE = {"strict": ["x"], "lenient": ["x"]}
-WAREHOUSE = [
-    Item.model_validate({"id": name, "statement": statement, "evidence": _EVIDENCE, "accept": [accept]})
-    for name, statement, accept in (
-        ("conveyor", "The north conveyor moves 1,200 parcels per hour.", ["conveyor", "1200 parcels"]),
-        ("cold", "The cold store has a minimum temperature of -25 °C.", ["cold store", "-25 ?°?c"]),
-        (
-            "supplier",
-            "The board chose Halvorsen as the supplier of the forklifts.",
-            ["forklifts?|supplier", "halvorsen"],
-        ),
-        ("training", "The night shift needs 4 days of training.", ["night shift", "4 days?"]),
-        ("roof", "The roof has a maximum load of 150 kg.", ["roof", "150 kg"]),
-    )
-]
 
 
 @pytest.mark.parametrize(

@@ -76,9 +76,10 @@ def test_reasoning_is_not_quoting(small_run: tuple[Project, str]) -> None:
     table = pd.read_csv(small_run[0].folder / "results/tables/algorithmic_cells.csv")
     pooled = table[table["order"] == "pooled"]
     assert list(pooled["c"]) == [0, 3235]  # floor(0.9 (4096 - 501))
-    # The reader abstains: misses, said to be without any answer that could be read; no ceiling, as nothing is cut.
+    # The reader declines: misses, and said to be; no ceiling, as nothing is cut.
     assert (pooled["effective_mean"] == 0).all()
-    assert (pooled["n_unparsed"] == pooled["n_planned"]).all()
+    assert (pooled["n_abstained_items"] == pooled["possible"]).all()
+    assert (pooled["n_unparsed"] == 0).all()
     assert pooled["ceiling"].isna().all()
     manifest = pd.read_csv(small_run[0].folder / "results/manifest.csv")
     own = manifest[manifest["experiment"] == "algorithmic"]

@@ -80,7 +80,7 @@ def planned(small: tuple[Project, list[str]]) -> tuple[int, ...]:
 
 def test_one_question_reruns_the_cells_of_its_pack(small: tuple[Project, list[str]]) -> None:
     project, arguments = small
-    project.succeed("--cores", "4", "all", *arguments)
+    project.succeed("--cores", "4", "results/scores.parquet", *arguments)
     assert planned(small) == (0, 0, 0)
     vendor_file(project.folder / "data.jsonl", changed=4)
     # One of two packs: two shares, two orders.

@@ -10,9 +10,9 @@ def one_of(phrases: str) -> str:
     return f"(?:{'|'.join(filter(None, found))})"
 
 
-def word_set(text: str) -> frozenset[str]:
-    """The words of a text as a set."""
-    return frozenset(text.split())
+def word_set(listed: str) -> frozenset[str]:
+    """Words that are listed, apart by spaces, as a set."""
+    return frozenset(listed.split())
 
 
 def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
