@@ -175,6 +175,8 @@ def _rows(path: Path) -> Iterator[tuple[str, Row]]:
     """The lines of a file with their places. Raises ReplyError."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise ReplyError(f"{path}: {error.strerror}; accepted: a file of JSON lines with 'id' and 'reply'") from None
     except UnicodeDecodeError as error:
         raise ReplyError(f"{path}: found bytes that are not UTF-8 ({error}); accepted: JSON lines as UTF-8") from None
     places: dict[str, str] = {}

@@ -22,8 +22,6 @@ from rcwt.scoring.quantities import QUANTITY, TAKEN, Bound, one_candidate, withi
 _PART = " | "
 #: Characters behind a correction in which its value stands.
 _NEAR = 60
-#: Words of a clause that says no more than how sure its writer is.
-_ASIDE = 4
 
 
 @lru_cache(maxsize=8192)
@@ -67,7 +65,8 @@ def _takes_away(sentence: str) -> bool:
     """Whether a sentence in lower case says of the one before that it is not so, or not the material's."""
     if triggers.DISOWNS.match(sentence) or triggers.RETRACTS.match(sentence):
         return True
-    return bool(triggers.REFERS_BACK.match(sentence)) and _disclaims(sentence)
+    about = triggers.REFERS_BACK.match(sentence) or triggers.SAYS_IT.search(sentence)
+    return bool(about) and _disclaims(sentence)
 
 
 def _disclaims(sentence: str) -> bool:
@@ -119,15 +118,22 @@ def _without_scopes(text: str) -> str:
         if (disclaimed and back) or triggers.RETRACTS.match(clause):
             gone = place
         doubted = triggers.DOUBTS.search(clause) or triggers.SUPPOSES.match(clause)
-        # "8KB (I think)": a clause that says no more than how sure it is speaks of the one before.
-        if kept and len(clause.split()) <= _ASIDE and (doubted or triggers.OWN_KNOWLEDGE.search(clause)):
+        own = triggers.OWN_KNOWLEDGE.search(clause)
+        if kept and _is_aside(clause, doubted or own):
             kept[-1] = TAKEN
+        if own and not place and triggers.BASED_ON.match(clause):
+            return TAKEN
         denied = disclaimed or doubted or triggers.NEGATES_CLAUSE.search(clause)
         kept.append(TAKEN if denied else _before_denial(clause))
     kept[:gone] = [TAKEN] * gone
     ends = [0, *(end for _, end in spans)]
     between = [text[end:start] for end, (start, _) in zip(ends, spans, strict=False)]
     return "".join(part for pair in zip(between, kept, strict=True) for part in pair) + text[ends[-1] :]
+
+
+def _is_aside(clause: str, unsure: re.Match[str] | None) -> bool:
+    """Whether a clause says no more than how sure the one before it is: `8KB (I think)`."""
+    return unsure is not None and len(clause.replace(unsure[0], " ").split()) <= 1
 
 
 def _before_denial(clause: str) -> str:

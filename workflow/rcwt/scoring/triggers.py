@@ -156,7 +156,9 @@ RETRACTS = re.compile(
     + r"\b)"
 )
 #: Ends a clause about what was said before it.
-SAYS_IT = re.compile(r"\b(?:it|this|that|them|so)\W*\Z")
+SAYS_IT = re.compile(r"\b(?:it|them|so|(?:this|that|these|those)(?: (?:information|figures?|values?|numbers?))?)\W*\Z")
+#: Begins a sentence that rests on what its first clause names.
+BASED_ON = re.compile(r"\W*(?:based on|going by|from|by|as per|drawing on|using|according to)\b")
 #: Begins a sentence that disowns the one before.
 DISOWNS = re.compile(
     r"\W*(?:please |but )?(?:(?:disregard|ignore|forget|strike|scratch) (?:this|that|it|the (?:above|figure"
