@@ -17,7 +17,7 @@ from typing import TypeVar
 import pytest
 
 import rcwt
-from rcwt.base import declining, keys, reasoning
+from rcwt.base import characters, declining, keys, reasoning
 from rcwt.base.number_words import value_of
 from rcwt.base.visible import in_one_line, visible
 from rcwt.packs import corrections, drop, letters, numerals, plain_spans, spans, surface
@@ -83,6 +83,7 @@ PARSERS: dict[str, Parser] = {
     "wire.bodies.read_json": lambda text: _or_error(bodies.read_json, text),
     "wire.bodies.whole_number": lambda text: _or_error(bodies.whole_number, text),
     "wire.faults.read_error": lambda text: read_error(500, text),
+    "base.characters.compatible": characters.compatible,
     "base.declining.declines": declining.declines,
     "base.declining.DECLINING": declining.DECLINING.search,
     "base.keys.scrub": keys.scrub,

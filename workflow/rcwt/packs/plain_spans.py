@@ -6,9 +6,9 @@ no answer.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable
 
+from rcwt.base.characters import compatible
 from rcwt.packs.corrections import resolved
 from rcwt.packs.items import Reference
 from rcwt.packs.numerals import number, unwrapped
@@ -50,7 +50,7 @@ def agrees(one: str, other: str) -> bool:
 
 def plain_form(text: str) -> str:
     """A text in compatible characters, with plain quotes, dashes and full stops, as exact match compares it."""
-    plain = unicodedata.normalize("NFKC", text.translate(_FORMS)).translate(_FORMS)
+    plain = compatible(text.translate(_FORMS)).translate(_FORMS)
     return normalise(" ".join(plain.split()).replace("- ", "-").replace(" -", "-"))
 
 

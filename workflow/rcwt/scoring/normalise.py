@@ -10,8 +10,7 @@ import re
 import unicodedata
 from decimal import Decimal
 
-import regex
-
+from rcwt.base.characters import compatible
 from rcwt.base.number_words import VALUES, alternatives
 
 _DIGIT_WORD = f"(?:{alternatives(1, 9)})"
@@ -50,8 +49,6 @@ _BITS = re.compile(r"(?<=\d)[ -]?Kb(?:it)?s?(?!\w)")
 
 # Python reads no number of so many digits; HTML shows the replacement sign for it.
 _LONG_REFERENCE = re.compile("&#[0-9]{100,};?")
-# No word has more marks on one letter, and bringing them into order takes quadratic time.
-_MARKS = regex.compile(r"(\p{M}{30})\p{M}+")
 _INVISIBLE = re.compile("[\u200b\u200c\u200d\u2060\ufeff\u00ad]")
 _SPACE_IN_NUMBER = re.compile("(?<=\\d)[\u00a0\u2007\u2009\u202f'’](?=\\d{3}(?!\\d))")
 _SUPERSCRIPT = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
@@ -112,7 +109,7 @@ def clean(text: str) -> str:
     text = _SUPERSCRIPT.sub(_superscript, _SPACE_IN_NUMBER.sub("", text))
     for sign, decimals in _FRACTIONS.items():
         text = re.sub(rf"(?<=\d) ?{sign}", decimals, text).replace(sign, "0" + decimals)
-    text = text if text.isascii() else unicodedata.normalize("NFKC", _MARKS.sub(r"\1", text))
+    text = compatible(text)
     for pattern, plain in _LATEX:
         text = pattern.sub(plain, text)
     text = _unlinked(_STRUCK_OUT.sub(" ", _untagged(text)))
