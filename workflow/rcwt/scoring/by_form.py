@@ -6,6 +6,7 @@ at all (`non_answer`), its reply has not the form that was asked for (`unparsed`
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from rcwt.base.declining import declines
 from rcwt.base.records import TrialRecord
@@ -18,10 +19,15 @@ from rcwt.scoring.outcomes import TrialScores, non_answer, reply_of
 def by_fields(records: Sequence[TrialRecord], fields: Sequence[ExactField]) -> list[TrialScores]:
     """Scores of the fields of each reply's JSON object; a reply without one is `unparsed`."""
     scores = []
+    # The trials of a cell often say the same.
+    read, refused = (
+        cache(lambda reply: score_fields(reply, fields)),
+        cache(lambda reply: declined_fields(reply, fields)),
+    )
     for record in records:
         reply = reply_of(record)
-        given = {} if reply is None else score_fields(reply, fields) or {}
-        declined = () if reply is None else _declined(reply, declined_fields(reply, fields), given, fields)
+        given = {} if reply is None else read(reply) or {}
+        declined = () if reply is None else _declined(reply, refused(reply), given, fields)
         scores.append(non_answer(record, fields) if reply is None else _outcome(record, fields, given, (), declined))
     return scores
 
@@ -33,11 +39,15 @@ def by_answers(records: Sequence[TrialRecord], answers: Sequence[NamedAnswer]) -
     nothing of what the model would have answered.
     """
     scores = []
+    names = [answer.id for answer in answers]
+    read, refused = (
+        cache(lambda reply: score_answers(reply, answers)),
+        cache(lambda reply: declined_answers(reply, names)),
+    )
     for record in records:
         reply = reply_of(record)
-        given = {} if reply is None else score_answers(reply, answers)
-        names = [answer.id for answer in answers]
-        declined = () if reply is None else _declined(reply, declined_answers(reply, names), given, answers)
+        given = {} if reply is None else read(reply)
+        declined = () if reply is None else _declined(reply, refused(reply), given, answers)
         absent = tuple(name for name in names if name not in given and name not in declined)
         cut = absent if record.response.status == "truncated" else ()
         scores.append(non_answer(record, answers) if reply is None else _outcome(record, answers, given, cut, declined))

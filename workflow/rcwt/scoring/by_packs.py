@@ -5,7 +5,8 @@ reply without any answer line is `unparsed`, all of its questions misses. An ans
 (`abstained`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 
 from rcwt.base.declining import declines
 from rcwt.base.records import TrialRecord
@@ -16,13 +17,15 @@ from rcwt.scoring.outcomes import TrialScores, reply_of
 
 def by_packs(records: Sequence[TrialRecord], questions: Sequence[Question]) -> list[TrialScores]:
     """Scores of each reply to `questions`, which are asked by their numbers from 1."""
-    return [_scores(record, questions) for record in records]
+    # The trials of a cell often say the same.
+    graded = cache(lambda reply, cut: grade(reply, questions, cut=cut))
+    return [_scores(record, graded) for record in records]
 
 
-def _scores(record: TrialRecord, questions: Sequence[Question]) -> TrialScores:
+def _scores(record: TrialRecord, graded: Callable[[str, bool], list[Grade]]) -> TrialScores:
     reply, cut = reply_of(record), record.response.status == "truncated"
     # A response without an answer has no line for any question: each is a miss.
-    grades = grade(reply or "", questions, cut=cut)
+    grades = graded(reply or "", cut)
     said = any(one.outcome not in ("missing", "truncated") for one in grades)
     # A reply without a line for any question may still say that it declines.
     abstained = [one.item for one in grades if one.outcome == "abstained" or (not said and declines(reply or ""))]
